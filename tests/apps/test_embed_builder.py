@@ -22,7 +22,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from microgpt.viz.text.place import ROOT
 from tests.support.controls import controls
-from tests.support.pages import parse, text, tree_of
+from tests.support.pages import find, parse, text, tree_of
 
 SITE = "https://example.org/course/"
 BUILDER = page("embed-builder")
@@ -210,7 +210,7 @@ def test_a_wrong_choice_gets_one_sentence() -> None:
 def test_every_lesson_can_be_embedded_and_links_to_here(lesson: Any) -> None:
     patches = answer(embed_page=lesson.name)
     assert url_of(patches) == f"embed/{lesson.name}.html"
-    link = next(e for e in tree_of(lesson).iter("a") if e.get("data-view"))
+    link = next(e for e in find(tree_of(lesson), "share")[0].iter("a") if e.get("data-view"))
     asked = f"embed_page={lesson.name}"
     assert (link.get("data-view"), link.get("href")) == (asked, f"embed-builder.html?{asked}")
 

@@ -91,7 +91,7 @@ class View:
         made, rows = passes(config, tokens, trace.about["n_prompt"]), kv_bytes(PRESETS[LARGE_MODEL].config, 1, 2)
         names = list(LOOPS)
         model = settings.model
-        bug = [line.split() for line in printed(model)["bug"].splitlines()]
+        bug = [line.split() for line in prints(model)["bug"].splitlines()]
         self.model = model
         self.trace, self.config, self.asks = trace, config, asks()
         self.choices = (
@@ -132,7 +132,7 @@ def record() -> dict[str, dict[str, str]]:
     return found
 
 
-def printed(model: str) -> dict[str, str]:
+def prints(model: str) -> dict[str, str]:
     """What each listing prints with that model."""
     return record()["printed_es" if model == "cuentos" else "printed"]
 
@@ -156,7 +156,7 @@ def listing(name: str, model: str, label: str = "", lit: tuple[str, ...] = ()) -
         f"{name}.py",
         label,
         [CodeLine(line, any(piece in line for piece in lit)) for line in source(name, model).splitlines()],
-        printed(model).get(name, "").rstrip("\n"),
+        prints(model).get(name, "").rstrip("\n"),
     )
 
 
@@ -190,7 +190,7 @@ def table(config: Config, one: LoopRow) -> Table:
 def padding_runs(model: str) -> list[tuple[float, str, float]]:
     """Of each way to run a padded batch, as the listing prints it: how far logits are from those of the text alone with
     rotary positions, what the model then writes, and how far they are with learned positions."""
-    rows = [line.split(" | ") for line in printed(model)["left_padding"].splitlines()]
+    rows = [line.split(" | ") for line in prints(model)["left_padding"].splitlines()]
     half = len(rows) // 2
     return [
         (float(apart), token, float(learned[2]))

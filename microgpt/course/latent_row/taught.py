@@ -15,7 +15,7 @@ from microgpt.train import train
 from microgpt.weights import Model, init, is_own, shipped
 
 SHAPE = "stories-mla"  # whose shape it has
-N_TEXTS, STEPS, RATE, DECAY, SEED = 200, 500, 0.005, 0.03, 42
+N_TEXTS, N_STEPS, RATE, DECAY, SEED = 200, 500, 0.005, 0.03, 42
 _last: list[tuple[Model, Model]] = []  # a reader's model, and what has learned from it
 
 
@@ -33,7 +33,7 @@ def learn_from(model: Model) -> Model:
     """A model with latent rows that has learned from texts of `model`; deterministic."""
     config = replace(shipped(SHAPE).config, n_ctx=model.config.n_ctx, vocab_size=model.config.vocab_size)
     vector = init(config, Random(SEED))
-    for _ in train(config, vector, cycle(texts_of(model)), STEPS, RATE, DECAY):
+    for _ in train(config, vector, cycle(texts_of(model)), N_STEPS, RATE, DECAY):
         pass
     return Model(model.name, config, split(vector, config), model.tokenizer, model.prompt)
 
