@@ -19,8 +19,9 @@ from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from tests.support.checkpoints import GPT2
 from tests.support.examples import examples
 from tests.support.given.pipelines import KINDS, both, tokenizers
-from tests.support.hostile_tokenizers import CASES, Case, doubling
+from tests.support.hostile_tokenizers import CASES, PATTERNS, Case, doubling
 from tests.support.memory import at_most
+from tests.support.sampled import sampled
 
 SECONDS, BYTES = 5, 150_000_000  # of work, on a machine that may be slow; and of memory
 FACTS = facts_of(json.dumps(GPT2 | {"vocab_size": 500}))
@@ -47,20 +48,20 @@ def sentence(call: Any, *values: Any) -> Any:
         return error
 
 
-BY_DAY = ("a repetition repeated", "two that overlap", "in pairs", "many ways")
-
-
-def marks_of(case: Case) -> list[pytest.MarkDecorator]:
-    """Of the texts so short that a pattern may come to its end, four; the same patterns are all tried on a long one."""
-    kind, _, name = case.name.partition(": ")
-    return [AGAIN] if kind == "pattern, short" and name not in BY_DAY else []
-
-
-AGAIN = pytest.mark.thorough("the same patterns again, on another text")
+# of cases that end where others do, these; and of the texts so short that a pattern may come to its end, two
+BY_NIGHT = {
+    *("many tokens", "added tokens that are long", "a token of many", "a text many times", "pattern of an added token"),
+    *(f"pattern: {name}" for name in (
+        "two of one kind", "two that overlap", "a place between", "one behind the other", "all behind the other",
+        "counted and counted", "not given back", "words and words", "many classes", "many open",
+    )),
+    *(f"pattern, short: {name}" for name in PATTERNS if name not in ("in pairs", "many ways")),
+}  # fmt: skip
+BY_DAY = [case for case in CASES if case.name not in BY_NIGHT]
 
 
 @pytest.mark.slow("ends what goes on for ever, by both readers")
-@pytest.mark.parametrize("case", [pytest.param(case, marks=marks_of(case), id=case.name) for case in CASES])
+@pytest.mark.parametrize("case", sampled(CASES, BY_DAY, "end where others do"), ids=lambda case: case.name)
 def test_what_would_take_for_ever_or_all_of_memory_ends_at_once(
     case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,8 +25,8 @@ def asked(page: Page, lang: str = "en") -> Request:
     return request(page.name, page.model, page.prompt, lang=lang)
 
 
-# the machine; and one that needs a library of NumPy's, in a translation
-SAMPLE = {("kv-cache", "en"), ("latent-row", "es")}
+# one that needs a library of NumPy's, in a translation; the machine in one file runs in a browser (tests/browser)
+SAMPLE = {("latent-row", "es")}
 CARRIED = [*((page, "en") for page in LESSONS), (LESSONS[0], "es"), (page_named("latent-row"), "es")]
 AGAIN = pytest.mark.thorough("packs the browser's Python and runs it, once a lesson")
 

@@ -151,8 +151,7 @@ def test_the_page_of_a_long_text_says_what_is_left_out_and_counts_in_the_whole_t
     assert len(under) == view.n * len(view.heads)
     told = [float(next(e.itertext())) for row in under for e in row.iter() if str(e.tag).rpartition("}")[2] == "b"]
     assert told == [round(view.below(meets), 2) for i in range(view.n) for _, meets in view.step(i).meetings]
-    plain = page(picture_of_trace(run().excerpt()))
-    assert "rows before<" not in plain and "+ 5 rows" not in plain
+    assert "rows before<" not in ours() and "+ 5 rows" not in ours()
 
 
 def test_of_a_long_text_the_words_say_where_the_work_is() -> None:
@@ -185,6 +184,7 @@ def test_a_head_that_looks_at_rows_before_those_that_are_shown_looks_back_furthe
     assert distances(weights, before=left).tolist() == [[0, 0.75]] and distances(weights).tolist() == [[0, 0]]
 
 
+@cache
 def shown(**more: Any) -> ExcerptPicture:
     """What is drawn after a way through a file, as build.py --trace takes it."""
     view = picture_of_trace(from_json(to_json(told(**more))))
@@ -193,6 +193,16 @@ def shown(**more: Any) -> ExcerptPicture:
 
 def page(view: ExcerptPicture) -> str:
     return in_form(lesson_named("stepper"), view, view, {}, "en", STILL, alone=False)
+
+
+@cache
+def usual() -> str:
+    return page(shown())
+
+
+@cache
+def ours() -> str:
+    return page(picture_of_trace(run().excerpt()))
 
 
 def test_layers_without_rows_are_left_out_and_named() -> None:
@@ -257,25 +267,23 @@ def test_the_counts_are_those_that_the_engine_gave_and_no_formula_stands_beside_
         assert [part.with_cache for part in costs[:-1]] == [i + part for part in range(6)]
         assert [part.without for part in costs[:-1]] == [n - 1 - i + part for part in range(6)]
         assert {part.form_with for part in costs} == {part.form_without for part in costs} == {None}
-    html = page(view)
-    assert html.count("counted by the size of each matrix") == n and "counted and by formula" not in html
-    assert "counted and by formula" in page(picture_of_trace(picture_of_run(run().trace).trace))
+    assert usual().count("counted by the size of each matrix") == n and "counted and by formula" not in usual()
+    assert "counted and by formula" in ours()
 
 
 @pytest.mark.slow("draws every kind of large model")
 def test_what_the_words_take_for_granted_is_said_where_it_does_not_hold() -> None:
-    ours = picture_of_trace(run().excerpt())
-    assert of_family(ours) == []
+    assert of_family(picture_of_trace(run().excerpt())) == []
     (plain,) = of_family(shown())
     assert plain.startswith("It is a model of the family other.")
     assert of_family(shown(scale=0.5))[1].startswith("Its scores are not q · k over the root of 64")
     view = shown(sink=0.25)
     assert of_family(view)[1].startswith("The weights of a step come to less than 1, to 0.75 on the mean")
-    html, plain = page(view), words(page(shown()))
+    html, plain = page(view), words(usual())
     said = words(html)
     assert "as thick as 0.75 of a row" in said and "fill less than a row" in said and "thick as one row" not in said
     assert "thick as one row" in plain and "fill one row" in plain and "of a row" not in plain
     assert view.alone == {} and "ask-alone" not in html, "its answer is that one row has the whole weight"
-    assert ours.alone["right"] == 1 and "ask-alone" in page(ours)
+    assert picture_of_trace(run().excerpt()).alone["right"] == 1 and "ask-alone" in ours()
     view.about["engine"] = "another engine"
     assert "to 0.75 on the mean" in words(page(view))
