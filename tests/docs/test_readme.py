@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ import pytest
 
 from microgpt.config import Config, n_params
 from microgpt.weights import SHIPPED, shipped
+from tests.docs.commands import help_of
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -30,13 +28,6 @@ def commands(text: str) -> set[str]:
 
 
 FOUND = sorted({one for path in (ROOT / "README.md", *GUIDES) for one in commands(path.read_text("utf-8"))})
-
-
-@cache
-def help_of(*words: str) -> str:
-    return subprocess.run(
-        [sys.executable, *words, "--help"], cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
 
 
 def test_there_are_many() -> None:

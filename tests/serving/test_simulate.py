@@ -12,6 +12,7 @@ from microgpt.serving.hardware import PROCESSORS, Processor, decoding, lower_bou
 from microgpt.serving.scheduler import Blocks, Policy, Request, Reserved
 from microgpt.serving.simulate import GroupBlocks, RunSummary, by_prefix, in_turns, percentiles, requests, simulate
 from tests.support.examples import examples
+from tests.support.sampled import sampled
 
 LLAMA, H100 = PRESETS["Llama-3-8B"], PROCESSORS["H100"]
 ROWS = (int(0.9 * H100.memory) - LLAMA.weight_bytes()) // LLAMA.bytes_per_token()
@@ -67,7 +68,10 @@ def by_hand(drawn: list[Request], processor: Processor, budget: int = 10**9) -> 
     return firsts, gaps
 
 
-@pytest.mark.parametrize(("name", "rate", "seed"), [("H100", 80, 0), ("A100", 25, 1)])
+CARDS = [("H100", 80, 0), ("A100", 25, 1)]
+
+
+@pytest.mark.parametrize(("name", "rate", "seed"), sampled(CARDS, CARDS[1:], "the same on another card"))
 def test_what_chunks_buy_is_found_by_other_means_and_on_another_card(name: str, rate: int, seed: int) -> None:
     """A steady gap, and no first token that comes sooner; whole prompts and chunks have the same places and memory."""
     seen = {}

@@ -24,7 +24,7 @@ POINTERS = frozenset(
 # what a reader presses, one after the other
 SHORTEST = "a"
 PRESSED = [
-    *((page.name, ("run", "model", "run")) for page in LESSONS if page.live == "text"),
+    *((page.name, ("run", "model")) for page in LESSONS if page.live == "text"),
     *((page.name, ("next", "next", "run", "model")) for page in LESSONS if page.live == "steps"),
     ("training", ("train", "watch", "run", "watch", "pause", "reset", "watch", "train")),
     ("memory", ("calculate", "calculate")),

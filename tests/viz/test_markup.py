@@ -14,11 +14,12 @@ from microgpt.course import LESSONS, PAGES
 from microgpt.viz import show, views
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.text.language import folder
+from microgpt.weights import SHIPPED
 from tests.support.given.quick import quick
 from tests.support.markup import PRESSED, amiss, pressed, strict
+from tests.support.sampled import sampled
 
 LANGUAGES = ("en", "es")
-OTHERS = pytest.mark.thorough("by day two pages show that both parsers see the same")
 # a word that comes twice in a row: sentences are put together from pieces, and two may have brought the same article
 TWICE = re.compile(r"\b(?!(?:the|alto)\b)([^\W\d]{2,})\s+\1\b", re.I)  # but what our models write
 OFTEN = re.compile(r"\b([^\W\d]{2,})(?:\s+\1\b){2,}", re.I)  # so writes a model that has lost its way
@@ -57,7 +58,9 @@ def test_every_page_is_sound(page: Any, lang: str, site: Path) -> None:
 
 
 @pytest.mark.slow("renders every lesson twice more")
-@pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", sampled(LESSONS, LESSONS[1::4], "the same around another lesson"), ids=lambda p: p.name
+)
 def test_every_lesson_is_sound_in_a_frame_and_baked(page: Any) -> None:
     """Baked it has its text here; without it, it is the frame."""
     view = views.of(page)
@@ -65,7 +68,7 @@ def test_every_lesson_is_sound_in_a_frame_and_baked(page: Any) -> None:
         assert list(amiss(strict(text))) == []
 
 
-@pytest.mark.parametrize("model", ["names", "names-deep", "stories"])
+@pytest.mark.parametrize("model", sampled(SHIPPED, ["stories"], "the same with fewer heads"))
 def test_what_a_notebook_shows_is_sound(model: str) -> None:
     shown = show("The next day" if model == "stories" else "emma", model=model)
     output = strict(f"<!doctype html><html><head><title>A notebook</title></head><body>{shown._repr_html_()}")
@@ -111,10 +114,12 @@ def test_of_what_a_browser_would_mend_nothing_is_said_quickly() -> None:
         strict(texts[0])
 
 
-EVERY = [pytest.param(page, marks=() if page.name in ("inside", "memory") else OTHERS) for page in PAGES]
+BOTH = [page for page in PAGES if page.name in ("inside", "memory")]
 
 
-@pytest.mark.parametrize("page", EVERY, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", sampled(PAGES, BOTH, "by day two show that both parsers see the same"), ids=lambda p: p.name
+)
 def test_a_page_that_is_parsed_quickly_is_what_html5lib_makes_of_it(page: Any) -> None:
     text = render_page(page, views.of(page))
     assert (found := quick(text)) is None or same(found, html5lib.parse(text, namespaceHTMLElements=False))

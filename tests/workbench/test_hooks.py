@@ -18,6 +18,7 @@ from microgpt.weights import shipped
 from microgpt.workbench.hooks import HOOK, PREPARED, program_of
 from microgpt.workbench.original import PROGRAM, checks_text, original
 from microgpt.workbench.yours import Yours
+from tests.support.sampled import sampled
 from tests.workbench.programs import line_of
 
 TEXTS = {one.name: one.text for one in PREPARED}
@@ -106,7 +107,7 @@ def test_a_prepared_hook_says_what_the_trace_says(name: str, model: str) -> None
     assert 5 <= len(TEXTS[name].splitlines()) <= 16 and [*JUDGES] == [*TEXTS]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", sampled(TEXTS, [*TEXTS][::3], "by day the page alone shows that the others run"))
 def test_a_file_of_it_prints_the_same_as_the_page(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,7 @@ from microgpt.workbench.shelf import BUGS, MODEL_NAMES, Bug, replace_once
 from microgpt.workbench.trial import TOLERANCE, Trial, expect
 from microgpt.workbench.yours import Yours
 from tests.support.catalogue import messages_in
+from tests.support.sampled import sampled
 from tests.workbench.programs import measure
 
 IDS = {name: shipped(name).tokenizer.encode(PROMPTS[name]) for name in MODEL_NAMES}
@@ -73,7 +74,7 @@ def test_a_fault_is_noticed_by_the_check_that_it_names_and_no_other_sooner(bug: 
     assert {*bug.caught_by.values()} & {*SIX} and {*bug.caught_by.values()} <= {*SIX, None}
 
 
-@each
+@pytest.mark.parametrize("bug", sampled(BUGS, BUGS[::5], "the page of bugs has each in one model"), ids=BY_NAME)
 def test_what_a_fault_does_is_measured(bug: Bug) -> None:
     measured = {name: measure(bug, shipped(name), IDS[name]) for name in MODEL_NAMES}
     for name, check in bug.caught_by.items():

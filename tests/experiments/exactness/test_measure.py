@@ -10,6 +10,7 @@ from microgpt.experiments.exactness import measure
 from microgpt.experiments.exactness.rounding import FORMATS, kind_of
 from microgpt.model import forward
 from microgpt.weights import SHIPPED, shipped
+from tests.support.sampled import sampled
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -45,7 +46,7 @@ def test_in_float64_it_is_the_models_own_greedy_text(name: str) -> None:
         np.testing.assert_allclose(run.again, plain, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", sampled(SHIPPED, ["names"], "the same of larger models"))
 def test_beginnings_that_are_kept_as_flipped_flip_and_the_example_is_one_of_them(name: str) -> None:
     model, kept = shipped(name), measure.load_exactness(name)
     assert kept.formats.keys() == FORMATS.keys() and kept.prompts == len(measure.prompts(model))

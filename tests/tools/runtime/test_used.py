@@ -12,7 +12,6 @@ from tools.runtime.packing import LATE, USED, USED_FIRST
 from tools.runtime.pins import MINOR, TAG
 from tools.runtime.usage import BY_NAME, EXERCISE, FIRST_STEP, name_in_lists, run_in_pyodide
 
-
 SHEETS = ["bugs", *(page.name for page in PAGES if page.app == "exercises")]
 OTHERS = [page.name for page in PAGES if page not in LESSONS and page.name not in SHEETS]
 

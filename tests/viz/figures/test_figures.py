@@ -31,15 +31,16 @@ from tests.support.examples import examples
 from tests.support.figures import EDGE, SVG, check_apart, check_whole, choices, drawn, moving, placed, printed, texts
 from tests.support.large import PROMPT, small
 from tests.support.pages import view_of
+from tests.support.sampled import sampled
 
 ROOT = Path(__file__).resolve().parents[3]
 STEPPERS = [one for one in LESSONS if one.widget == "kv_cache"]
+EACH = [(one, lang) for lang in LANGUAGES for one in LESSONS]
 ids = [one.name for one in LESSONS]
 
 
 @pytest.mark.slow("draws all cases of all pages")
-@pytest.mark.parametrize("one", LESSONS, ids=ids)
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("one", "lang"), sampled(EACH, EACH[::2], "in the other language"))
 def test_every_case_of_every_page_is_a_whole_figure(one: Page, lang: str) -> None:
     with language(lang):
         for choice in choices(one):
@@ -268,7 +269,7 @@ def test_other_figures_say_what_their_views_say(one: Page) -> None:
 # ---- moving ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("one", LESSONS, ids=ids)
+@pytest.mark.parametrize("one", sampled(LESSONS, LESSONS[::4], "films of other pictures"), ids=ids)
 def test_a_moving_figure_has_every_case_and_rests_on_the_last(one: Page) -> None:
     tree = ElementTree.fromstring(moving(one))
     check_whole(tree)
@@ -328,7 +329,7 @@ def test_what_is_not_there_gets_a_sentence(name: str, choice: dict[str, object],
 
 
 @pytest.mark.slow("draws every figure")
-@pytest.mark.parametrize("one", LESSONS, ids=ids)
+@pytest.mark.parametrize("one", sampled(LESSONS, LESSONS[::6], "fields of other lessons"), ids=ids)
 def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]
     asked = {name: str(values[-1]), "theme": "dark", "ask-kinds": "1", "size": "float8"}
