@@ -37,6 +37,9 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
+KNOWN = {*map(name_of, MODULES)}
+
+
 # From below to above: a module imports from its own package and from those in the lines before. "" is the top of
 # microgpt/, what a student reads; of viz/, where everything comes together, each module at the top stands for itself.
 LAYERS = (
@@ -81,9 +84,10 @@ def package_of(module: str) -> str:
     return parts[0] if parts and (ROOT / "microgpt" / parts[0]).is_dir() else ""
 
 
+@cache
 def ours(path: Path) -> set[str]:
     """The modules of microgpt/ that a module imports, wherever in it."""
-    known = imports(path) & set(map(name_of, MODULES))
+    known = imports(path) & KNOWN
     return known - {name.rpartition(".")[0] for name in known} - {"microgpt", name_of(path)}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2 import nodes
 
-from microgpt.viz.rendering.render import environment
+from tests.support.templates import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,7 +45,7 @@ def marked(path: Path) -> list[str]:
 
 def messages_of(source: str) -> list[str]:
     """The texts that a template has translated; {% trans %} becomes such a call."""
-    calls = environment().parse(source).find_all(nodes.Call)
+    calls = parsed(source).find_all(nodes.Call)
     asked = [call for call in calls if isinstance(call.node, nodes.Name) and call.node.name in PLACES]
     texts = [text for call in asked for text in call.args[: PLACES[getattr(call.node, "name", "")]]]
     return [text.value for text in texts if isinstance(text, nodes.Const)]

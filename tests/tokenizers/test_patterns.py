@@ -75,9 +75,10 @@ def test_published_patterns_cut_as_they_do_there(pattern: str, text: str) -> Non
 
 def test_steps_are_enough_for_what_is_in_use() -> None:
     """On any text that is not too long to be read."""
-    for part in ("a", "A", " ", "\n", " \n", "a1.b, ", ".a", "1 2", "Aa", "'", "\ta", "漢", "the day "):
+    parts = ["a", "A", " ", "\n", " \n", "a1.b, ", ".a", "1 2", "Aa", "'", "\ta", "漢", "the day "]
+    for at, part in enumerate(parts):
         text = (part * TEXT_LIMIT)[:TEXT_LIMIT]
-        for pattern in (GPT2_WORDS, LLAMA3_WORDS, QWEN_WORDS, CL100K, O200K):
+        for pattern in PUBLISHED[:5] if os.environ.get("EVERYTHING") else PUBLISHED[at % 5 :][:1]:
             allow()
             found = isolate(translate(pattern))(text, True)
             assert "".join(piece for piece, _ in found) == text, (pattern, part)
@@ -159,7 +160,8 @@ def findall(pattern: str, text: str) -> list[str]:
 
 @pytest.mark.slow("looks at all letters there are")
 def test_categories_are_those_of_the_library() -> None:
-    for name in ("L", "Lu", "Ll", "Lt", "Lm", "Lo", "N", "Nd", "P", "S", "Z"):
+    names = ("L", "Lu", "Ll", "Lt", "Lm", "Lo", "N", "Nd", "P", "S", "Z")
+    for name in names if os.environ.get("EVERYTHING") else names[1::4]:
         pieces = Split(Regex(rf"\p{{{name}}}+"), "removed", True).pre_tokenize_str(everything())
         ours = [chr(code) for first, last in category(name) for code in range(first, last + 1)]
         assert "".join(piece for piece, _ in pieces) == "".join(ours), name

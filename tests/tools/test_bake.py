@@ -130,7 +130,7 @@ def test_no_lesson_leads_out_of_its_file() -> None:
     assert [
         f"{page.name}, {lang}, {form}: {found}"
         for page in LESSONS
-        for lang in LANGUAGES
+        for lang in (LANGUAGES if os.environ.get("EVERYTHING") else ["en"])
         for form, html in build_lesson.both_forms(
             request(page.name, page.model, page.prompt, lang=lang),
             views.of(page),

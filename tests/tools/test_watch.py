@@ -119,7 +119,8 @@ def test_a_build_that_never_ends_is_said_and_the_next_change_or_the_end_of_all_e
             changed(watch, lambda text=text: write(folder / "x.html", text))  # type: ignore[misc]
             assert (folder / "out").read_text() == f"py1 {text}"
             (folder / "endless").unlink()
-            assert capsys.readouterr().err.startswith("still building after 0 s; a change starts anew\nbuilt again")
+            said = r"(still building after \d s; a change starts anew\n)+built again"  # often on a busy machine
+            assert re.match(said, capsys.readouterr().err)
         write(folder / "x.html", "endless")
         until((folder / "endless").exists)
     assert watch.waiting.returncode and not watch.thread.is_alive()
@@ -157,11 +158,11 @@ def test_why_is_one_sentence_with_the_place() -> None:
 
 
 READ = """
-import json, sys
+import json, os, sys
 read = set()
 sys.addaudithook(lambda event, given: read.add(str(given[0])) if event == "open" else None)
 import build
-for page in build.PAGES:
+for page in build.PAGES[:: 1 if os.environ.get("EVERYTHING") else 3]:
     build.views.of(page)
 print(json.dumps(sorted(read)))
 """

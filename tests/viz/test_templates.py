@@ -9,10 +9,10 @@ from jinja2 import nodes
 
 from microgpt.course import LESSONS, PAGES
 from microgpt.viz.page import Page
-from microgpt.viz.rendering.render import environment, where
+from microgpt.viz.rendering.render import where
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.viz.text.place import ROOT
-from tests.support.templates import templates
+from tests.support.templates import parsed, templates
 
 TEMPLATES = templates("html", "svg")
 # names that hold a digit, and widths in pixels
@@ -73,7 +73,7 @@ def typed(source: str, figure: bool = False) -> list[str]:
     made of places, which may be numbers; their texts may not.
     """
     source = re.sub(r'<pre class="listing">.*?</pre>', "", source, flags=re.S)
-    tree = environment().parse(source)
+    tree = parsed(source)
     said = [words(source), *re.findall(r"(?:aria-label|title|alt|placeholder)=\"([^\"{]*)\"", source)]
     found = []
     for node, above in walk(tree, []):
@@ -237,7 +237,7 @@ BOUND = re.compile(rf"(?:{LIMITS}) %\((\w+)\)s")
 def rounded_bounds(source: str) -> list[str]:
     """What a message bounds something by, if it is rounded to the nearest: the bound may then be false."""
     found = []
-    for call in environment().parse(source).find_all(nodes.Call):
+    for call in parsed(source).find_all(nodes.Call):
         if named(call.node) in ("gettext", "ngettext"):
             texts = [arg.value for arg in call.args[:2] if isinstance(arg, nodes.Const)]
             bounds = {name for text in texts for name in BOUND.findall(text)}

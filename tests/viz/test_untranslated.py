@@ -73,23 +73,24 @@ def words_of(texts: Iterable[str], page: Page) -> set[str]:
         tokens |= {word for vocabulary in told for token in vocabulary for word in re.findall(r"[A-Za-z]+", token)}
         tokens |= {one["word"].strip() for sentence in record(refers.REFERS)["sentences"] for one in sentence["words"]}
     same = re.compile(rf"{SAME.pattern}|\b({GIVEN})\b") if page.name == "look-inside" else SAME
-    return {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", same.sub(" ", text))} - tokens
+    return {*re.findall(r"[A-Za-z]{2,}", same.sub(" ", "\n".join({*texts})))} - tokens
 
 
-def texts(element: Element) -> Iterator[str]:
+def texts(element: Element) -> list[str]:
     """What is read and what is said, without code and tokens."""
     token = "tok" in element.get("class", "").split() or element.get("lang") == "en"  # so are titles of papers
-    if isinstance(element.tag, str) and element.tag.rpartition("}")[2] not in CODE and not token:
-        yield from (element.text or "", *(element.get(name, "") for name in SAID))
-        for child in element:
-            yield from texts(child)
-            yield child.tail or ""
+    if token or not isinstance(element.tag, str) or element.tag.rpartition("}")[2] in CODE:
+        return []
+    found = [element.text or "", *(element.get(name, "") for name in SAID)]
+    for child in element:
+        found += [*texts(child), child.tail or ""]
+    return found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
     tree = parse(render.render_page(page, views.of(page)))
-    said = list(texts(tree))
+    said = texts(tree)
     assert any("éé" in text for text in said)
     assert words_of(said, page) == set()
 
@@ -100,7 +101,7 @@ def test_nothing_in_a_figure_is_left_untranslated(page: Page) -> None:
     view = views.of(page)
     film = of_view(page, Settings(page.model, page.prompt), view, figure_values(view, None), moves=True)
     for svg in (film, card(page)):
-        said = list(texts(ElementTree.fromstring(svg)))
+        said = texts(ElementTree.fromstring(svg))
         assert any("éé" in text for text in said)
         assert words_of(said, page) == set()
 

@@ -9,6 +9,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import CodeType
+from typing import TypeVar
 
 import jinja2
 
@@ -17,18 +18,22 @@ from tools.runtime.fetch import default_cache
 
 
 def keep_templates() -> None:
-    """From now on, in this process."""
+    """From now on, in this process: what runs, and the Python that a site packs."""
+    vars(render)["as_python"] = cache(kept(render.as_python))
     vars(render)["compile_template"] = cache(kept(render.compile_template))
 
 
-def kept(make: Callable[[str, str], CodeType]) -> Callable[[str, str], CodeType]:
+Made = TypeVar("Made", str, CodeType)
+
+
+def kept(make: Callable[[str, str], Made]) -> Callable[[str, str], Made]:
     maker = Path(render.__file__).read_text("utf-8")  # which says how they are compiled
 
-    def compile_template(name: str, text: str) -> CodeType:
-        said = "\0".join((sys.version, jinja2.__version__, maker, str(render.where(name)), text))
+    def compile_template(name: str, text: str) -> Made:
+        said = "\0".join((make.__name__, sys.version, jinja2.__version__, maker, str(render.where(name)), text))
         path = default_cache() / "templates" / sha256(said.encode()).hexdigest()
         try:
-            code: CodeType = marshal.loads(path.read_bytes())
+            code: Made = marshal.loads(path.read_bytes())
         except (OSError, EOFError, ValueError, TypeError):  # not there, or cut off
             code = make(name, text)
             path.parent.mkdir(parents=True, exist_ok=True)
