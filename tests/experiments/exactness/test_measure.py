@@ -10,6 +10,7 @@ from microgpt.experiments.exactness import measure
 from microgpt.experiments.exactness.rounding import FORMATS, kind_of
 from microgpt.model import forward
 from microgpt.weights import SHIPPED, shipped
+from tests.support.examples import examples
 from tests.support.sampled import sampled
 
 
@@ -18,7 +19,7 @@ from tests.support.sampled import sampled
 @pytest.mark.parametrize("name", SHIPPED)
 def test_in_one_order_cached_and_recomputed_agree_to_the_last_bit(name: str, order: str, format: str) -> None:
     model = shipped(name)
-    for prompt in measure.prompts(model)[:3]:
+    for prompt in measure.prompts(model)[: examples(3)]:
         run = measure.both(model, prompt, format, (order, order))
         assert np.array_equal(run.cached, run.again) and run.parting is None
 
@@ -36,7 +37,7 @@ def test_one_pass_over_the_text_gives_the_rerun_of_every_step(format: str) -> No
 @pytest.mark.parametrize("name", SHIPPED)
 def test_in_float64_it_is_the_models_own_greedy_text(name: str) -> None:
     model = shipped(name)
-    for prompt in measure.prompts(model)[:20]:
+    for prompt in measure.prompts(model)[: examples(20)]:
         run = measure.both(model, prompt, "float64")
         ids = model.tokenizer.encode(prompt)
         room = model.config.n_ctx - len(ids)
