@@ -17,6 +17,7 @@ OTHERS = [page.name for page in PAGES if page not in LESSONS and page.name not i
 
 
 @pytest.mark.slow("packs the browser's Python and runs it")
+@pytest.mark.timeout(300)  # half a minute of work
 @pytest.mark.parametrize("names", sampled([OTHERS, SHEETS], [OTHERS], "each runs what the workbench runs"))
 def test_pages_run_on_what_is_packed(names: list[str], tmp_path: Path) -> None:
     """Those that are no lesson; lessons run on less than that (test_carry.py). If a module is missing:
