@@ -19,6 +19,7 @@ from microgpt.workbench.shelf import BUGS, Bug
 from microgpt.workbench.trial import Trial
 from microgpt.workbench.yours import Yours
 from tests.support.pages import by_id, classes, find, numbers, text, tree_of
+from tests.support.sampled import sampled
 from tests.workbench.programs import measure
 
 PAGE = "bugs"
@@ -69,7 +70,7 @@ def test_the_difference_is_the_whole_edit(bug: Bug) -> None:
     assert lines
 
 
-@each
+@pytest.mark.parametrize("bug", sampled(BUGS, BUGS[::3], "numbers of other bugs"), ids=lambda bug: bug.name)
 def test_every_number_of_a_bug_is_what_the_checks_give(bug: Bug) -> None:
     name = model_of(bug)
     model, ids = shipped(name), shipped(name).tokenizer.encode(PROMPTS[name])

@@ -37,7 +37,6 @@ from tests.support.checkpoints import (
     write,
 )
 from tests.support.given.own_model import PROMPT, ask, expected_trace, files_of, trace_of
-from tests.support.sampled import sampled
 from tools.runtime import usage
 
 
@@ -226,22 +225,19 @@ for with_library, halves in WAYS:
 """
 
 
-EACH_WAY = [[(1, 1), (0, 0)], [(1, 1), (1, 0), (0, 1)]]  # with the library, in halves
+WAYS = [(1, 1), (1, 0), (0, 1), (0, 0)]  # with the library, in halves
 
 
-@pytest.mark.slow("packs the browser's Python")
-@pytest.mark.parametrize("ways", sampled(EACH_WAY, EACH_WAY[:1], "one by one, what differs by day at once"))
-def test_in_a_browser_the_picture_is_the_same_of_bfloat16_and_without_the_library(
-    ways: list[tuple[int, int]], tmp_path: Path
-) -> None:
+@pytest.mark.thorough("by day halves are compared here, and the library in a browser by tests/simd")
+def test_in_a_browser_the_picture_is_the_same_of_bfloat16_and_without_the_library(tmp_path: Path) -> None:
     folder = in_bfloat16(made(tmp_path, "wide"), wide_tensors(np.random.default_rng(5)))
     given = {
         path.name: base64.b64encode(zlib.compress(path.read_bytes(), 9)).decode() for path in sorted(folder.iterdir())
     }
-    code = f"FILES_GIVEN = {json.dumps(json.dumps(given))}\nWAYS = {ways}\n" + IN_PYODIDE
+    code = f"FILES_GIVEN = {json.dumps(json.dumps(given))}\nWAYS = {WAYS}\n" + IN_PYODIDE
     said = usage.run_in_pyodide(tmp_path / "site", code)["answers"]
     pictures, kept = said[::2], said[1::2]
-    assert kept == ["16" if halves else "0" for _, halves in ways]
+    assert kept == ["16" if halves else "0" for _, halves in WAYS]
     assert len(set(pictures)) == 1 and pictures[0].count('class="strip thin') > 100
 
 
