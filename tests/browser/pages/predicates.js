@@ -153,9 +153,9 @@
 
   // a field for the reader's own text that is not on the first screen: of a phone, of a desk, or of a frame on a slide
   window.late = () => {
-    const { bottom } = document.querySelector("#live #prompt")?.getBoundingClientRect() ?? { bottom: 0 };
-    const room = { 390: 844, 750: 450 }[innerWidth] ?? 900;
-    return bottom + scrollY > room ? [`the field for one's own text ends at ${bottom + scrollY} of ${room}`] : [];
+    const field = document.querySelector("#live #prompt"), room = { 390: 844, 750: 450 }[innerWidth] ?? 900;
+    const bottom = field ? field.getBoundingClientRect().bottom + scrollY : 0;
+    return bottom > room ? [`the field for one's own text ends at ${bottom} of ${room}`] : [];
   };
 
   // Of each kind of text the first and one of the middle: what has the same classes, but for those that say which one it
