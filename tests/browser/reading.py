@@ -29,21 +29,39 @@ SEEN = """(() => {
 SETTLED = """document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < Infinity)
   .forEach((one) => one.finish())"""
 
-# for each choice on the page: how many panels are on show, and whether it is the chosen one
-SHOWN = """[...document.querySelectorAll(".cases")].map((cases) => {
-  const chosen = cases.querySelector(":scope > .pick :checked").value;
-  const panels = [...cases.querySelectorAll(":scope > .panels > .C")].filter((e) => e.getClientRects().length);
-  return panels.length === 1 && panels[0].classList.contains("C" + chosen); })"""
-# the choices of the page in the order in which they stand: for each, how many cases it has
-CHOICES = """[...document.querySelectorAll(".cases > .pick")].map((e) => e.querySelectorAll("[type=radio]").length)"""
-VISIBLE = '[...document.querySelectorAll(".cases")].map((e) => e.getClientRects().length > 0)'
+# the last and the first case of each choice that is on show, chosen one after another: the choices that do not show the
+# chosen panel alone then
+CHOSEN = """(() => {
+  const seen = (e) => e.getClientRects().length, all = [...document.querySelectorAll(".cases")];
+  const fails = (cases) => {
+    const panels = [...cases.querySelectorAll(":scope > .panels > .C")].filter(seen);
+    const { value } = cases.querySelector(":scope > .pick :checked");
+    return panels.length !== 1 || !panels[0].classList.contains("C" + value);
+  };
+  return all.flatMap((cases) => {
+    const picks = seen(cases) ? [...cases.querySelectorAll(":scope > .pick [type=radio]")] : [];
+    return !picks.length ? [] : [picks.at(-1), picks[0]].flatMap((pick) => {
+      pick.click();
+      return all.filter(seen).filter(fails).map((e) => `${e.className} at ${pick.name} ${pick.value}`);
+    });
+  });
+})()"""
 
 # of each question: what is shown of its answer, and the place of the option whose reason is
-TOLD = """[...document.querySelectorAll(".ask")].map((ask) =>
+TOLD = """asks.map((ask) =>
   [...ask.querySelectorAll(".why, .verdict")].filter((e) => e.getClientRects().length)
     .map((e) => e.className + (e.closest(".right") ? " right" : e.closest(".wrong") ? " wrong" : "")))"""
-REASON = """[...document.querySelectorAll(".ask")].map((ask) =>
-  [...ask.querySelectorAll(".why")].findIndex((e) => e.getClientRects().length))"""
+REASON = """asks.map((ask) => [...ask.querySelectorAll(".why")].findIndex((e) => e.getClientRects().length))"""
+# the same at first, with a wrong option and with the right one of each; how many options they have; the reason of each
+ANSWERS = f"""(() => {{
+  const asks = [...document.querySelectorAll(".ask")], told = () => {TOLD}, none = told();
+  const press = (option) => asks.forEach((ask) => option(ask)?.click());
+  const kinds = ["wrong", "right"].map((kind) => (press((ask) => ask.querySelector(`.${{kind}} input`)), told()));
+  const counts = asks.map((ask) => ask.querySelectorAll("input").length);
+  const reasons = [...Array(Math.max(...counts)).keys()]
+    .map((i) => (press((ask) => ask.querySelectorAll("input")[i]), {REASON}));
+  return [none, ...kinds, counts, reasons];
+}})()"""
 
 
 def settle(run: Run) -> dict[str, Any]:
@@ -71,25 +89,17 @@ def assert_steps_through(run: Run) -> None:
 
 def assert_choices_work(run: Run) -> None:
     """Each choice shows the chosen case alone, back and forth."""
-    for which, n in enumerate(run(CHOICES)):
-        if not run(f'document.querySelectorAll(".cases")[{which}].getClientRects().length'):
-            continue  # inside of a case that is not on show
-        for i in (n - 1, 0):
-            run(f'document.querySelectorAll(".cases")[{which}].querySelector(".pick .c-{i}").click()')
-            assert all(fits for fits, seen in zip(run(SHOWN), run(VISIBLE), strict=True) if seen)
+    assert run(CHOSEN) == []
 
 
 def assert_questions_answer(run: Run) -> None:
     """A question shows its verdict and the reason of the option that is chosen, and nothing before."""
-    assert run('document.querySelectorAll(".ask").length') >= 2
-    assert not any(run(TOLD))
-    for kind, why in (("wrong", "why"), ("right", "why true")):
-        run(f'document.querySelectorAll(".ask").forEach((e) => e.querySelector(".{kind} input").click())')
-        assert all(found == [f"verdict {kind}", why] for found in run(TOLD))
-    counts = run('[...document.querySelectorAll(".ask")].map((e) => e.querySelectorAll("input").length)')
-    for i in range(max(counts)):  # the reason is that of the option, by its place
-        run(f'document.querySelectorAll(".ask").forEach((e) => e.querySelectorAll("input")[{i}]?.click())')
-        assert all(found == i for found, n in zip(run(REASON), counts, strict=True) if i < n)
+    none, wrong, right, counts, reasons = run(ANSWERS)
+    assert len(none) >= 2 and not any(none)
+    assert all(found == ["verdict wrong", "why"] for found in wrong)
+    assert all(found == ["verdict right", "why true"] for found in right)
+    for i, told in enumerate(reasons):  # the reason is that of the option, by its place
+        assert all(found == i for found, n in zip(told, counts, strict=True) if i < n)
 
 
 def strictest(tab: Tab, url: str, folder: Path, sandbox: str = 'sandbox=""') -> Frame:
