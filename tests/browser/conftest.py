@@ -1,7 +1,8 @@
 """The built site, served; a tab in each engine.
 
 A browser test runs in Chromium. What engines do of their own (`:has`, workers, storage, forms without permission, the
-clock of a transition) runs in all three: those tests, or single cases of them, bear `engines`, each with its reason.
+clock of a transition) runs in all three, or by day in Chromium and those that are named after the reason: those tests,
+or single cases of them, bear `engines`, each with its reason.
 `make everything` (EVERYTHING=1) runs every case in every engine.
 """
 
@@ -49,7 +50,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         mark = item.get_closest_marker("engines")
         if mark and not mark.args:
             raise pytest.UsageError(f"{item.nodeid}: `engines` wants its reason")
-        if not mark and engine_of(item) not in ("", "chromium") and not os.environ.get("EVERYTHING"):
+        those = mark.args[1:] or ENGINES if mark else ()
+        if engine_of(item) not in ("", "chromium", *those) and not os.environ.get("EVERYTHING"):
             left.append(item)
     config.hook.pytest_deselected(items=left)
     gone = set(left)

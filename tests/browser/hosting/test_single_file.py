@@ -68,7 +68,8 @@ def host(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-OWN = pytest.mark.engines("a file has other rights in each engine")
+# WebKit takes half a minute to start Python out of a file
+OWN = pytest.mark.engines("a file has other rights in each engine", "firefox")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from microgpt.course import LESSONS
 from tests.browser.paper import bare, printed, texts
 from tools.browsers import UNFOLD
 
-SAMPLE = {"attention", "kv-cache", "memory", "many-at-once"}  # of each kind of cases
+SAMPLE = {"memory", "many-at-once"}  # the steps of kv-cache are printed above
 AGAIN = pytest.mark.thorough("the same rules of print on other cases")
 OTHERS = ["index", "glossary", "embed/kv-cache", "es/with-and-without"]
 
@@ -45,7 +45,9 @@ def test_every_step_is_printed_whole_on_one_sheet(paper: Tab, site: Path, name: 
     assert cached and all(row in sheets[0] for row in cached)  # the cache, once
 
 
-@pytest.mark.parametrize("name", ["kv-cache", "chat-turn", pytest.param("kv-cache-words", marks=AGAIN)])
+@pytest.mark.parametrize(
+    "name", ["kv-cache", *(pytest.param(name, marks=AGAIN) for name in ("chat-turn", "kv-cache-words"))]
+)
 def test_the_line_of_a_weight_is_printed_beside_its_number(paper: Tab, site: Path, name: str) -> None:
     paper.goto((site / f"{name}.html").as_uri())
     paper.set_viewport_size({"width": 794, "height": 1123})  # A4

@@ -156,8 +156,8 @@ def test_each_part_of_a_text_has_its_figure_in_view_and_in_a_hall_it_is_whole(st
         wrong += [f"{lesson.name}: {told}" for told in still.evaluate(SCENES, MOST_HIGH)]
         still.evaluate("scrollTo(0, 0)")
         still.evaluate('document.querySelector("#hall").checked = true')
-        walls = ((1440, 900), (1280, 720), (3840, 2160))  # of the last, which takes longest, a sample by day
-        for width, height in walls if os.environ.get("EVERYTHING") or i % 5 == 0 else walls[:2]:
+        walls = ((1280, 720), (1440, 900), (3840, 2160))  # of all but the tightest a sample by day
+        for width, height in walls if os.environ.get("EVERYTHING") or i % 5 == 0 else walls[:1]:
             still.set_viewport_size({"width": width, "height": height})
             ends = still.evaluate(FITS)
             over = max(ends)

@@ -40,7 +40,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {**found, "lacking": lacking}
 
 
-@pytest.mark.engines("files are read by the engine")
+@pytest.mark.engines("files are read by the engine", "firefox")
 def test_a_file_is_shown_as_the_command_line_reads_it(started: Page, folders: dict[str, Path]) -> None:
     page, path = started, folders["llama"] / "model.safetensors"
     turn(page, "look-inside.html")
