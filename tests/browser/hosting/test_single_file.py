@@ -43,7 +43,7 @@ else frame.src = "page.html";
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # once for all engines
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """By the builder, but packed in haste: a browser unpacks either."""
     out = tmp_path_factory.mktemp("baked") / "lesson"
@@ -53,7 +53,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def host(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page that frames the lesson, which here also tells its parent how it is."""
 

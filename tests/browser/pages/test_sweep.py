@@ -108,7 +108,7 @@ def unless_proved(one: "Opened", site: Path, name: str, test: str) -> Proof:
 
 
 class Opened(NamedTuple):
-    """A page in a frame of a wide tab."""
+    """A page in a frame that is larger than its tab."""
 
     tab: Tab
     errors: list[str]  # what its console has said
@@ -158,7 +158,7 @@ class Opened(NamedTuple):
 
 
 def opened(browser: Browser) -> Opened:
-    tab = browser.new_page(reduced_motion="reduce", viewport={"width": 1700, "height": 1000})
+    tab = browser.new_page(reduced_motion="reduce", viewport={"width": 200, "height": 100})  # no more is painted
     tab.route("**/host.html", lambda route: route.fulfill(body=HOST, content_type="text/html"))
     errors = list[str]()
     tab.on("console", lambda m: errors.append(m.text) if m.type in ("error", "warning") else None)
