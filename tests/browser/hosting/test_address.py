@@ -126,8 +126,8 @@ def test_the_link_leads_to_what_is_on_the_screen(new_tab: Open, engine: str, add
     for name, value in {"step": 2, "layer": 1, "phase": 4}.items():
         page.run(f"(document.querySelector('[name={name}][value=\"{value}\"]').click(), 0)")
     page.run(UNFOLD)
-    page.run("document.querySelector('a[data-view]').focus()")
-    link = page.run("document.querySelector('a[data-view]').href")
+    page.run("document.querySelector('.share a[data-view]').focus()")
+    link = page.run("document.querySelector('.share a[data-view]').href")
     assert parse_qs(urlsplit(link).query) == {"step": ["2"], "layer": ["1"], "phase": ["4"]}
     page.open(link)
     shown = page.run(CHECKED)

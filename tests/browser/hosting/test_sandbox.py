@@ -99,7 +99,7 @@ def test_each_permission_gives_what_the_documentation_says(
         inner.locator('button[data-hook="figure"]').click()
         inner.locator('[data-boot][data-state="ready"]').wait_for(timeout=60000, state="attached")
         works.add("Python")
-        inner.locator("a[data-view]").click()
+        inner.locator(".share a[data-view]").click()
         page.pause(1.5)  # for what must not be
         soon(page, lambda: works == must)
     assert works == must
