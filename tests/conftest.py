@@ -33,25 +33,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(proved.Modules(config), "proved modules")
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What is `thorough` runs in `make everything` alone. Several processes have the same order again."""
     if os.environ.get("PYTEST_XDIST_WORKER"):
         items.sort(key=lambda item: item.path)
     if not os.environ.get("EVERYTHING"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("thorough")])
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
-    yield
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        items[:] = order_around_the_build(items, int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
-
-
-def order_around_the_build(items: list[pytest.Item], n: int) -> list[pytest.Item]:
-    """The first of n processes builds the site at once; the others begin with what needs none."""
-    needs_it = {item.path for item in items if "site" in getattr(item, "fixturenames", ())}
-    apart = [[item for item in items if (item.path in needs_it) is later] for later in (False, True)]
-    early, late = ([some[len(some) * k // n : len(some) * (k + 1) // n] for k in range(n)] for some in apart)
-    return [item for k in range(n) for item in (late[k] + early[k] if k == 0 else early[k] + late[k])]
 
 
 Collecting: TypeAlias = Generator[None, pytest.CollectReport, pytest.CollectReport]
