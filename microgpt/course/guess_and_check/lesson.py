@@ -26,7 +26,7 @@ from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import RowPair, row_pairs
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
-from microgpt.viz.text.language import translate
+from microgpt.viz.text.language import say
 from microgpt.weights import Model, is_own, shipped
 
 DRAFT = "names"  # the model that guesses
@@ -123,7 +123,7 @@ def draft_for(target: Model) -> Model:
     to the output head at once."""
     if not is_own(target):
         return shipped(DRAFT)
-    name = translate([N_("the first layer of “%(model)s”")])[0] % {"model": target.name}
+    name = say(N_("the first layer of “%(model)s”"), model=target.name)
     return replace(target, name=name, config=replace(target.config, n_layer=1))
 
 

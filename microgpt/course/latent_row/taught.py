@@ -22,7 +22,7 @@ _last: list[tuple[Model, Model]] = []  # a reader's model, and what has learned 
 def latent_model(name: str) -> Model:
     """The model of that name, or the one that has learned from it."""
     model = shipped(name)
-    if not is_own(model):
+    if not is_own(model) or model.config.kv_lora_rank:
         return model
     if not (_last and _last[0][0] is model):
         _last[:] = [(model, learn_from(model))]

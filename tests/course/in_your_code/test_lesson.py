@@ -118,6 +118,8 @@ def test_all_loops_write_the_same_text_in_the_words_of_the_page(lang: str) -> No
     assert texts == {" ".join(shown.tokens[1:])}
     model = shipped(ours.model)
     assert {*shown.tokens[1:]} <= {*model.tokenizer.vocabulary}
+    padding = "\n".join(line.text for line in shown.more["left_padding"].lines)
+    assert f"vocab_size={model.config.vocab_size}," in padding and f"bos_token_id={model.tokenizer.start}" in padding
     neither, masked, right = shown.padded
     assert neither[0] > 1 and neither[1] != masked[1] == right[1]
     assert masked[0] == right[0] == right[2] == 0 < masked[2]
