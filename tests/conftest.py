@@ -85,9 +85,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.getbasetemp()
     out = (run.parent if os.environ.get("PYTEST_XDIST_WORKER") else run) / "built" / "site"
     out.parent.mkdir(exist_ok=True)
-    with FileLock(f"{out.parent}.lock"):
+    with FileLock(f"{out.parent}.lock", timeout=600):
         if not out.is_dir():
-            done = subprocess.run([sys.executable, "build.py", "--out", str(out)], cwd=ROOT, capture_output=True)
+            command = [sys.executable, "build.py", "--out", str(out)]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=600)
             Path(f"{out.parent}.said").write_bytes(done.stderr)
             assert done.returncode == 0, done.stderr.decode()
     return out

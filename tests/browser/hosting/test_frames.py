@@ -102,10 +102,10 @@ def header(site: Path, csp: str) -> Fault:
     return answer
 
 
-OWN = pytest.mark.engines("what a frame may do is the engine's own")
-OWN_KINDS = ("allow-scripts", "file://")
+OWN = pytest.mark.engines("what a frame may do is the engine's own", "webkit")
+FILE = pytest.mark.engines("what a file may do is the engine's own", "firefox")
 AGAIN = pytest.mark.thorough("a frame that is laxer, or one of a site that is built for it")
-MARKS: dict[str, Any] = {**dict.fromkeys(OWN_KINDS, OWN), 'sandbox=""': (), "srcdoc": (), "allow-scripts, no CORS": ()}
+MARKS: dict[str, Any] = {"allow-scripts": OWN, "file://": FILE, 'sandbox=""': (), "srcdoc": ()}
 CASES = [pytest.param(kind, id=kind.name, marks=MARKS.get(kind.name, AGAIN)) for kind in KINDS]
 
 

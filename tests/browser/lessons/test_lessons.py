@@ -16,13 +16,21 @@ from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tests.browser.live import html, open_live, press, turn
 from tests.browser.reading import Run, assert_choices_work, assert_questions_answer, assert_steps_through, strictest
+from tests.support.sampled import sampled
 from tools.browsers import UNFOLD
 
 STEPPER = page_named("kv-cache")
 LIVE = [page for page in LESSONS if page.live == "text"]
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+CASES = sampled(
+    LESSONS,
+    [STEPPER, page_named("old-rows"), *LESSONS[::3]],
+    "the same rule shows the case of each choice, and the sweep opens all",
+)
+
+
+@pytest.mark.parametrize("lesson", CASES, ids=lambda lesson: lesson.name)
 def test_a_lesson_works_in_the_strictest_host(paper: Tab, address: str, tmp_path: Path, lesson: SitePage) -> None:
     assert_reads(strictest(paper, f"{address}{lesson.name}.html", tmp_path).evaluate, lesson)
 
@@ -40,10 +48,11 @@ def assert_reads(run: Run, lesson: SitePage) -> None:
         assert run('getComputedStyle(document.querySelector(".no-js")).display') == "block"
 
 
-OWN = pytest.mark.engines("`:has`, by which a choice shows its case, and what keys do in a form are the engine's own")
+OWN = pytest.mark.engines("`:has` and what keys do in a form are the engine's own", "firefox")
+AGAIN = pytest.mark.thorough("the same on another page")
 
 
-@pytest.mark.parametrize("name", [pytest.param("old-rows", marks=OWN), "kv-cache"])
+@pytest.mark.parametrize("name", [pytest.param("old-rows", marks=OWN), pytest.param("kv-cache", marks=AGAIN)])
 def test_arrow_keys_choose_and_enter_sends_no_choice_away(new_tab: Open, address: str, name: str) -> None:
     page = new_tab()
     page.open(f"{address}{name}.html")
@@ -64,10 +73,10 @@ def test_arrow_keys_choose_and_enter_sends_no_choice_away(new_tab: Open, address
     assert page.run("location.search") == "" and not page.errors
 
 
-@pytest.mark.engines("Firefox would keep the choices of before, which the texts beside them do not speak of")
+@pytest.mark.engines("Firefox would keep the choices of before, which the texts beside them do not speak of", "firefox")
 def test_a_page_loaded_anew_shows_its_own_choices(new_tab: Open, address: str) -> None:
     page = new_tab()
-    for name in ("old-rows", "embed-builder", *(["embed/inside"] if os.environ.get("EVERYTHING") else [])):
+    for name in ("embed-builder", *(["old-rows", "embed/inside"] if os.environ.get("EVERYTHING") else [])):
         page.open(f"{address}{name}.html")
         chosen = '[...document.querySelectorAll(":checked:not(option)")].map((e) => e.name + e.value).join()'
         before = page.run(chosen)

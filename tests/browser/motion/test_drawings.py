@@ -18,13 +18,15 @@ from microgpt.course.prefill_and_decode.lesson import view
 from microgpt.course.why_q import lesson as why_q
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
+from tests.support.sampled import sampled
 from tools.browsers import ONE_COMPILER, Page, tab
 
 At = Callable[[str], Page]
 ENGINES = ["pages", "shared-prefixes", "many-at-once"]
 LESSONS = ["attention", "fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q"]
 LESSONS += [*ENGINES, "full-cache"]
-OWN = pytest.mark.engines("transitions are the engine's own")
+NOW = ("fewer-heads", "why-q", "pages")
+OWN = pytest.mark.engines("transitions are the engine's own", "firefox")
 
 # All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.
 # Words change at once, and a bar below the rest goes along with its height.
@@ -88,7 +90,10 @@ def like(a: list[float], b: list[float]) -> bool:
     return all(abs(x - y) < 0.6 for x, y in zip(a, b, strict=True))
 
 
-@pytest.mark.parametrize("name", [pytest.param(LESSONS[0], marks=OWN), *LESSONS[1:]])
+MOVED = [pytest.param(LESSONS[0], marks=OWN), *sampled(LESSONS[1:], NOW, "the same transitions")]
+
+
+@pytest.mark.parametrize("name", MOVED)
 def test_what_stays_begins_where_it_was_and_moves(opened: At, name: str) -> None:
     page = opened(name)
     assert drawings(page)

@@ -176,7 +176,7 @@ class Run(NamedTuple):
 CASES = {"letters": ("kv-cache", 3, 1440), "words, narrow": ("es/kv-cache-words", 5, 390)}
 
 
-OWN = pytest.mark.engines("animations and transitions are the engine's own")
+OWN = pytest.mark.engines("animations and transitions are the engine's own", "firefox")
 PARAMS = [pytest.param(case, marks=OWN if name == "letters" else ()) for name, case in CASES.items()]
 
 
