@@ -55,6 +55,7 @@ class Proof:
             self.path.touch()
 
 
+@cache
 def of_module(path: Path) -> Proof | None:
     """The proof of a whole test module, or None where its bytes are not known."""
     files = reached(path)
@@ -95,7 +96,7 @@ def of_pages(path: Path) -> Proof | None:
         file for says, places in BESIDE.items() if re.search(says, text) for one in places for file in ROOT.glob(one)
     ]
     files = {*own, *beside, *more, *project(lessons), ROOT / "build.py", ROOT / "pyproject.toml"}
-    listed = [f"{file.relative_to(ROOT).as_posix()} {digest(file)}" for file in sorted(files) if file.is_file()]
+    listed = sorted(digest(file) for file in files)
     return Proof(path.relative_to(ROOT).as_posix(), *listed, translations(lessons), machine())
 
 
@@ -116,7 +117,8 @@ def lessons_of(path: Path) -> frozenset[str] | None:
 
 @cache
 def digest(file: Path) -> str:
-    return sha256(file.read_bytes()).hexdigest()
+    """A file's place and bytes; nothing of what is none."""
+    return f"{file.relative_to(ROOT).as_posix()} {sha256(file.read_bytes()).hexdigest()}" if file.is_file() else ""
 
 
 def looked_at(text: str) -> set[str]:
@@ -142,10 +144,14 @@ def all_of(folder: str) -> list[Path]:
 
 def project(lessons: frozenset[str]) -> Iterator[Path]:
     """All of the project but the folders of other lessons: of these, what their pages say of themselves."""
-    for file in (file for folder in PROJECT for file in all_of(folder)):
-        lesson = file.relative_to(COURSE).parts[0] if file.is_relative_to(COURSE) else ""
-        if lesson not in LESSONS or lesson in lessons or file.name == "__init__.py":
-            yield file
+    return (file for folder in PROJECT for file in all_of(folder) if lesson_of(file) in ("", *lessons))
+
+
+@cache
+def lesson_of(file: Path) -> str:
+    """The lesson whose folder a file lies in, but for what its page says of itself."""
+    lesson = file.relative_to(COURSE).parts[0] if file.is_relative_to(COURSE) else ""
+    return lesson if lesson in LESSONS and file.name != "__init__.py" else ""
 
 
 @cache
@@ -157,11 +163,15 @@ def messages(lesson: str) -> frozenset[str]:
 def translations(lessons: frozenset[str]) -> str:
     """The translations without the texts of other lessons."""
     others = {text for name in LESSONS if name not in lessons for text in messages(name)}
-    said = []
-    for path in sorted((ROOT / "locale").glob("*/LC_MESSAGES/messages.po")):
-        entries = [pair(block) for block in path.read_text("utf-8").split("\n\n")]
-        said += [f"{ids!r} {strings!r}" for ids, strings in entries if ids.split(b"\0")[0].decode() not in others]
-    return "\n".join(said)
+    return "\n".join(told for text, told in translated() if text not in others)
+
+
+@cache
+def translated() -> list[tuple[str, str]]:
+    """Each text that is translated, and what is said of it."""
+    paths = sorted((ROOT / "locale").glob("*/LC_MESSAGES/messages.po"))
+    entries = [pair(block) for path in paths for block in path.read_text("utf-8").split("\n\n")]
+    return [(ids.split(b"\0")[0].decode(), f"{ids!r} {strings!r}") for ids, strings in entries]
 
 
 @cache
@@ -176,6 +186,7 @@ def machine() -> str:
     return repr([(name, Path(path).stat()[6:9] if path else None) for name, path in found] + [names.is_file()])
 
 
+@cache
 def reached(path: Path) -> set[Path]:
     """The files of this project that a module comes to by its imports, wherever in it they stand."""
     found, waiting = set[Path](), [path]
