@@ -84,7 +84,7 @@
     if (pressed || (own && target.closest("[data-rail]"))) event.preventDefault(), pressed?.click();
   });
   function play(e = nearest("[data-play]:checked")) { // on by one, or anew; it stops at the end
-    const at = (key) => nearest(`[data-key~=${key}]`, e.closest("[data-transport]"));
+    const at = (key) => nearest(`label[data-key~=${key}]`, e.closest("[data-transport]"));
     clearTimeout(timer);
     if (!e) return;
     (at("ArrowRight") ?? at("Home"))?.click();

@@ -57,7 +57,7 @@ class View:
         self.trace, self.ways = trace, ways
         self.choices = (
             Choice("policy", range(len(ways)), 0),
-            *(Choice(one.kind, range(len(one.columns)), len(one.columns) - 1, in_figure=False) for one in ways),
+            *(Choice(one.kind, range(len(one.columns)), min(3, len(one.columns) - 1), in_figure=False) for one in ways),
             Choice("rate", range(len(busy)), len(busy) - 2, in_figure=False),  # the most that is kept up with
         )
         # letter, and how the text begins
