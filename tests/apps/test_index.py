@@ -198,7 +198,7 @@ def test_the_small_pictures_are_as_long_as_their_numbers() -> None:
 
 
 def test_the_lead_says_what_goes_wrong_what_a_cache_is_and_what_one_must_know() -> None:
-    (lead,) = find(tree_of(FRONT), "lead")
+    (lead,) = find(tree_of(FRONT), "front")
     said = folded(lead)
     wrong, cure, needs = "of its whole text again", "The KV cache keeps them", "You need powers and roots"
     with_python = [lesson.name for lesson in LESSONS if "bug" in by_id(lesson)]
