@@ -7,7 +7,6 @@ import pytest
 from tests.browser.conftest import CRASHED, Open
 
 
-@pytest.mark.engines("the drivers tell of it in their own ways")
 def test_errors_and_requests_are_seen(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}kv-cache.html")
@@ -22,7 +21,7 @@ def test_errors_and_requests_are_seen(new_tab: Open, address: str) -> None:
         page.pause(0.02)
 
 
-@pytest.mark.engines("it is WebKit that crashes")
+@pytest.mark.engines("it is WebKit that crashes", "webkit")
 def test_a_test_is_run_once_more_where_webkit_has_crashed_and_for_nothing_else(
     request: pytest.FixtureRequest, engine: str
 ) -> None:

@@ -56,6 +56,7 @@ def test_embed_this_view_leads_to_its_code_and_what_is_chosen_then_is_at_once_in
     assert not page.errors
 
 
+@pytest.mark.thorough("the same way with another page; its words: tests/apps/test_embed_builder.py")
 def test_a_choice_that_only_its_own_page_knows_goes_along(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}es/memory.html")

@@ -11,6 +11,7 @@ from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.style import read_site, style
 from tests.browser.conftest import Open
 from tests.browser.hosts import WATCH
+from tests.support.sampled import sampled
 from tools.browsers import Page, PlaywrightPage
 from tools.editor.script import EDITOR, editor_script
 from tools.runtime.fetch import default_cache
@@ -86,7 +87,7 @@ def answer(page: Page, *lines: tuple[int, str]) -> list[str]:
     return found
 
 
-@pytest.mark.engines("shadow roots, their styles under a policy, what a key does in an element that is edited")
+@pytest.mark.engines("shadow roots, their styles under a policy, and keys are the engine's own", "webkit")
 def test_what_is_typed_is_what_the_field_holds(new_tab: Open, url: str) -> None:
     """Nothing is forbidden, no key of the page is pressed by it, and Tab leads on."""
     page = new_tab()
@@ -198,7 +199,7 @@ def test_a_frame_without_an_origin_has_it_too(new_tab: Open, url: str, folder: P
     assert page.run(VALUE) == f"# mine {TEXT}" and page.errors == []
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", sampled([False, True], {True}, "the other colours"))
 def test_it_has_a_name_and_the_colours_of_the_page(new_tab: Open, url: str, dark: bool) -> None:
     page = opened(new_tab(dark=dark), url)
     field = page.tab.get_by_role("textbox", name="Your code")

@@ -89,6 +89,7 @@ def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file:
     assert [url for url in page.requests if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
+@pytest.mark.thorough("such a frame is opened in tests/browser/hosting/test_single_file.py")
 def test_it_reads_in_a_sandboxed_frame(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
     with serving(alone) as url:
         page = new_tab()

@@ -35,6 +35,7 @@ def test_it_steps_from_a_file(new_tab: Open, built: Path) -> None:
         assert_choices_work(page.run)
 
 
+@pytest.mark.thorough("its Python is what tests/docs/test_own_widget.py runs, and the bridge that of each page")
 def test_it_runs_the_readers_text(new_tab: Open, engine: str, built: Path) -> None:
     with serving(built) as address:
         page = open_live(new_tab(), f"{address}index.html")

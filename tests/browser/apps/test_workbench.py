@@ -4,6 +4,8 @@ an edit; a frame tells its host that a task is done."""
 import re
 from pathlib import Path
 
+import pytest
+
 from microgpt.apps.workbench.link import link_of
 from microgpt.workbench.original import original
 from microgpt.workbench.shelf import BUGS
@@ -57,7 +59,15 @@ def test_from_a_bug_in_an_address_to_code_of_one_s_own(new_tab: Open, address: s
     assert soon(page, lambda: bool(page.run(VALUE).startswith("print(1)  # ")))  # and nothing has run by itself
     assert "Line 3" not in said(page)
     page.click(UNDO)
-    until(page, "All 1")
+    assert page.run(VALUE).strip() == original().strip()
+    assert page.errors == []
+
+
+@pytest.mark.thorough("what hooks say: tests/workbench/test_hooks.py")
+def test_a_hook_runs_beside_the_program_and_says_its_own_line(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    assert isinstance(page, PlaywrightPage)
+    page.open(f"{address}workbench.html")
     page.tab.locator(".own-hook > summary").click()
     page.tab.select_option("[name=prepared]", "csv")
     assert soon(page, lambda: "weights.csv" in page.run(FINDINGS))
@@ -108,6 +118,7 @@ def test_a_link_shows_what_it_changes_and_nothing_of_it_runs_before_a_press(new_
     assert page.errors == []
 
 
+@pytest.mark.thorough("what it is told, and when: tests/workbench/test_links.py")
 def test_a_frame_tells_its_host_once_the_task_is_done(new_tab: Open, address: str, tmp_path: Path) -> None:
     """In a sandbox, where only what is open has an editor."""
     url = f"{address}embed/workbench.html?open=causal_mask&goal=in_threes&bug={BUG.name}"

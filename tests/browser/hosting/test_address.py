@@ -22,7 +22,6 @@ from tests.support.sampled import sampled
 from tools.browsers import ONE_COMPILER, UNFOLD, Page, tab
 from tools.server import serving
 
-OWN = pytest.mark.engines("addresses, controls and messages between frames are the engine's own")
 CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:checked")].map((e) => [e.name, e.value]))"""
 WRONG = 'document.querySelector("[data-wrong]").textContent.replace(/[\u2068\u2069]/g, "")'
 ROWS = 'document.querySelectorAll("#rows .row").length'
@@ -31,7 +30,7 @@ LETTERS = page_named("kv-cache")
 HEAD = str(on_show(views.view("kv_cache", Settings(LETTERS.model, LETTERS.prompt)))["head"])
 
 
-@pytest.mark.parametrize("folder", [pytest.param("", marks=OWN), "es/embed/"])
+@pytest.mark.parametrize("folder", ["", "es/embed/"])
 def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str, folder: str) -> None:
     page = new_tab()
     page.open(f"{address}{folder}kv-cache-words.html?step=4&layer=1&head=2&phase=3&theme=dark")
@@ -104,14 +103,18 @@ def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: 
 
 
 def test_a_text_in_the_address_is_run_and_then_the_step_is_shown(new_tab: Open, address: str) -> None:
-    """Its own, where another model is asked for and no text. One that the model cannot read is said, and the picture
-    stays."""
+    """Its own, where another model is asked for and no text."""
     page = new_tab()
     page.open(f"{address}embed/kv-cache.html?model=stories&lock=3-4&phase=4")
     page.wait(f'{STATE} === "ready"')
     assert page.run("document.querySelector('#live [name=prompt]').value") == "The next day is bright"
     assert (page.run(CHECKED)["step"], page.run(CHECKED)["phase"]) == ("3", "4")
     assert not page.run(WRONG) and not page.errors
+
+
+@pytest.mark.thorough("what is wrong is said as after a press: tests/browser/python/test_live.py")
+def test_a_text_in_the_address_that_the_model_cannot_read_is_said(new_tab: Open, address: str) -> None:
+    page = new_tab()
     page.open(f"{address}embed/kv-cache.html?prompt=%F0%9F%90%8D")
     page.wait('document.querySelector("#prompt-error").textContent !== ""')
     page.wait('document.querySelector("#prompt-error").checkVisibility()', seconds=5)  # its form is folded away no more
@@ -146,7 +149,7 @@ def host_page(folder: Path, *frames: str) -> None:
     (folder / "host-page.js").write_text(LISTEN)
 
 
-@OWN
+@pytest.mark.engines("measures and tells in its own time", "webkit")
 def test_a_host_learns_the_height_of_a_frame_and_may_ask_for_it(new_tab: Open, address: str, tmp_path: Path) -> None:
     host_page(tmp_path, f'<iframe src="{address}embed/why-q.html"></iframe>')
     with serving(tmp_path) as host:
@@ -190,7 +193,6 @@ def hosted(
         yield page, frame_of(page, address).evaluate  # type: ignore[attr-defined]
 
 
-@OWN
 def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
     hosted: tuple[Page, Callable[[str], object]],
 ) -> None:
@@ -210,12 +212,12 @@ def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
 
 
 def test_of_four_frames_only_the_one_that_is_used_loads_python(
-    new_tab: Open, engine: str, site: Path, tmp_path: Path
+    new_tab: Open, engine: str, stub: Path, tmp_path: Path
 ) -> None:
     if engine == "webkit":
         pytest.skip("WebKit's driver does not enter a frame of another host")
     seen: list[str] = []
-    with serving(site, seen=seen) as embeds:
+    with serving(stub, seen=seen) as embeds:
         names = [lesson.name for lesson in LESSONS][:4]
         host_page(tmp_path, *[f'<iframe src="{embeds}embed/{name}.html"></iframe>' for name in names])
         with serving(tmp_path) as host:
@@ -294,7 +296,6 @@ def quiet(page: Page) -> bool:
     return bool(page.run("window.heard.length") == before)
 
 
-@OWN
 def test_a_frame_hears_its_two_kinds_of_messages_and_lets_all_others_pass(
     hosted: tuple[Page, Callable[[str], object]],
 ) -> None:

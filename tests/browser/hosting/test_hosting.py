@@ -20,10 +20,10 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
-def plain(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def plain(stub: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The stock server of Python, the site two folders deep."""
     folder = tmp_path_factory.mktemp("host")
-    shutil.copytree(site, folder / "courses" / "kv")
+    shutil.copytree(stub, folder / "courses" / "kv")
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "-d", str(folder)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert server.stdout

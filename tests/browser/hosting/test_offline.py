@@ -86,7 +86,7 @@ def wait_for(page: Page, *paths: str) -> None:
     page.wait(f"{KEPT}.then((kept) => {list(paths)}.every((path) => kept.includes(path)))")
 
 
-@pytest.mark.engines("service workers and their stores are the engine's own")
+@pytest.mark.engines("service workers and their stores are the engine's own", "firefox")
 def test_a_page_that_was_visited_once_works_without_a_network_and_python_if_it_was_used(
     new_tab: Open, stub: Path
 ) -> None:
@@ -162,7 +162,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(
     "how",
-    sampled(BROKEN, {"denied", "full"}, "other ways to keep nothing"),
+    sampled(BROKEN, {"full"}, "other ways to keep nothing"),
 )
 def test_without_storage_everything_comes_from_the_network(new_tab: Open, stub: Path, how: str) -> None:
     line = Line()
@@ -347,6 +347,7 @@ def test_what_comes_late_in_the_first_visit_is_kept_too(new_tab: Open, small: Pa
         page.wait(f"{KEPT}.then((kept) => kept.includes('/late.svg'))", seconds=10)
 
 
+@pytest.mark.thorough("five lines of a guide, which change when the guide does")
 def test_the_guide_says_how_a_host_drops_what_is_kept(new_tab: Open, small: Path) -> None:
     guide = (Path(__file__).resolve().parents[3] / "docs" / "hosting.md").read_text("utf-8")
     code = "".join(re.findall(r"^    self\.oninstall.*\n(?:    .*\n)*", guide, re.M))

@@ -13,7 +13,6 @@ from microgpt.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.hosts import sandboxed
 from tests.browser.live import STATE, soon
-from tests.support.sampled import sampled
 from tools.browsers import UNFOLD, PlaywrightPage
 from tools.server import serving
 
@@ -26,7 +25,7 @@ FORMS = [
 ]
 # a form of each kind; of the others only their texts differ
 KINDS = ["embed/memory.html", "embed/training.html", "look-inside.html"]
-OWN = pytest.mark.engines("forms without permission are the engine's own")
+OWN = pytest.mark.engines("forms without permission are the engine's own", "webkit")
 ALL = pytest.mark.thorough("the same form with other texts")
 HEARD = f"!!{STATE}"  # the bridge has been asked for something
 FIELDS = "form.live input:not([type=file], [type=checkbox], [type=radio])"
@@ -79,7 +78,8 @@ PERMISSIONS = {  # what a frame has beside scripts -> what works in it, by engin
 }
 
 
-@pytest.mark.parametrize("allowed", sampled(PERMISSIONS, {"allow-scripts allow-popups"}, "another permission"))
+@pytest.mark.thorough("the plain frame is in test_frames.py; what is let through besides is the browser's")
+@pytest.mark.parametrize("allowed", PERMISSIONS)
 def test_each_permission_gives_what_the_documentation_says(
     new_tab: Open, engine: str, boxed: Callable[..., str], site: Path, tmp_path: Path, allowed: str
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_double_click_is_enough(new_tab: Open, engine: str, lesson: Path, form
     )
 
 
+@pytest.mark.thorough("as every page does: tests/browser/hosting/test_reload.py")
 def test_it_loads_again_when_it_has_been_built(new_tab: Open, engine: str, lesson: Path, tmp_path: Path) -> None:
     """Though its own policy lets it load nothing."""
     (page := tmp_path / "index.html").write_bytes((lesson / "index.html").read_bytes())

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press
 from tests.browser.reading import assert_steps_through
@@ -54,7 +52,6 @@ def test_a_page_asks_its_own_site_alone_and_leaves_nothing_behind(new_tab: Open,
     assert kept == {"cookie": "", "local": 0, "session": 0, "databases": []}
 
 
-@pytest.mark.engines("policy and storage are the engine's own")
 def test_the_policy_lets_nothing_out(new_tab: Open, address: str, tmp_path: Path) -> None:
     seen: list[str] = []
     with serving(tmp_path, seen=seen) as there:

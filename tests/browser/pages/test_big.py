@@ -6,6 +6,7 @@ from microgpt.viz.large.picture import picture_of_model
 from tests.browser.conftest import Open
 from tests.browser.reading import SEEN, settle
 from tests.support.large import PROMPT, large
+from tests.support.sampled import sampled
 from tools.checkpoint import build_checkpoint
 
 SHOWN = """[...document.querySelectorAll(".stage .O")].filter((e) => e.getClientRects().length)
@@ -48,7 +49,10 @@ STRIPS = """[...document.querySelectorAll(".row :is(.c-k, .c-v)")].map((cell) =>
 })"""
 
 
-@pytest.mark.parametrize("shared", [False, True], ids=["a checkpoint", "heads that share"])
+@pytest.mark.parametrize(
+    "shared",
+    [pytest.param(False, marks=pytest.mark.thorough("each head has its own"), id="a checkpoint"), True],
+)
 def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str, address: str, shared: bool) -> None:
     page = new_tab(width=1440, reduced=True)
     page.open(f"{address}own-model.html" if shared else lesson)
@@ -65,7 +69,7 @@ def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str, 
         assert max(beyond for _, beyond in strips) < 1
 
 
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("width", sampled([390, 1440], {390}, "there is more room"))
 def test_it_steps_and_fits(new_tab: Open, lesson: str, width: int) -> None:
     page = new_tab(width=width)
     page.open(lesson)

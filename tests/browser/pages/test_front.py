@@ -124,7 +124,6 @@ def test_the_first_letter_is_told_in_words_that_stand_beside_what_moves(page: Pa
     assert json.loads(page.run(told)) == []
 
 
-@pytest.mark.engines("animations are the engine's own")
 def test_it_can_be_held_without_scripts(page: Page) -> None:
     page.wait(f"{ANIMATIONS}.length > 0")
     page.click(".run .hold .face")
@@ -176,7 +175,7 @@ def test_the_first_screen_of_a_phone_says_what_it_is_what_it_is_for_and_what_one
     assert page.run("scrollY") == 0
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize("size", [(1280, 720), pytest.param((1920, 1080), marks=pytest.mark.thorough("has more room"))])
 def test_in_a_hall_the_machine_and_the_name_fill_the_screen_and_space_holds(
     chromium: Browser, site: Path, size: tuple[int, int]
 ) -> None:

@@ -13,9 +13,8 @@ from microgpt.course import LESSONS
 from tests.browser.paper import bare, printed, texts
 from tools.browsers import UNFOLD
 
-SAMPLE = {"memory", "many-at-once"}  # the steps of kv-cache are printed above
+SAMPLE = {"memory"}  # the steps of kv-cache are printed above
 AGAIN = pytest.mark.thorough("the same rules of print on other cases")
-OTHERS = ["index", "glossary", "embed/kv-cache", "es/with-and-without"]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +147,10 @@ def test_two_runs_are_drawn_as_far_as_their_last_step(paper: Tab, site: Path) ->
     paper.emulate_media(media="null")
 
 
-@pytest.mark.parametrize("name", [*OTHERS[:3], pytest.param(OTHERS[3], marks=AGAIN)])
+@pytest.mark.parametrize(
+    "name",
+    ["embed/kv-cache", *(pytest.param(name, marks=AGAIN) for name in ("index", "glossary", "es/with-and-without"))],
+)
 def test_other_pages_print_too(paper: Tab, site: Path, name: str) -> None:
     paper.goto((site / f"{name}.html").as_uri())
     sheets = "".join(printed(paper))

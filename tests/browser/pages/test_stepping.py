@@ -66,7 +66,7 @@ def page(playwright: Playwright, engine: str, running: dict[str, Any], address: 
         assert not opened.errors
 
 
-@pytest.mark.engines("where Tab and arrow keys lead is the engine's own")
+@pytest.mark.engines("where Tab and arrow keys lead is the engine's own", "webkit")
 def test_keyboard_alone_steps_and_walks_the_stages(page: Page) -> None:
     for _ in range(24):
         page.press("Tab")
@@ -128,7 +128,7 @@ def test_layer_and_head_change_what_is_shown(new_tab: Open, address: str) -> Non
         assert page.run(shown) == [f"strip k of-L of-L{layer} of-H {group}"]
 
 
-@pytest.mark.engines("animations have the engine's own clock")
+@pytest.mark.engines("animations have the engine's own clock", "firefox")
 def test_play_walks_all_steps_and_holds(page: Page) -> None:
     page.run('document.querySelector(".T.R0 input").click()')
     # an animation can be asked for its state at any time: no need to wait for it

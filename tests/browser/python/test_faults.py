@@ -20,7 +20,6 @@ from tests.support.altered import altered
 from tools.browsers import UNFOLD, Page
 from tools.server import serving
 
-ENGINES = pytest.mark.engines("networks, workers and policies fail in the engine's own way")
 WASM, FIRST, NUMPY, WORKER, MANIFEST, MORE = (
     f"/runtime/{name}"
     for name in ("pyodide.asm.wasm", "first.wasm", "numpy.wasm", "worker.js", "runtime.json", "more.wasm")
@@ -144,9 +143,8 @@ def test_no_file_with_a_flipped_bit_runs(new_tab: Open, faulty: tuple[str, Fault
     assert press(page, "next")["state"]["n"] == 4
 
 
-@ENGINES
+@pytest.mark.engines("WebKit takes a short body for a whole one", "webkit")
 def test_a_file_that_is_cut_off_is_said(new_tab: Open, faulty: tuple[str, Fault]) -> None:
-    """WebKit takes a short body for a whole one."""
     url, fault = faulty
     fault.kinds = {WASM: "cut off"}
     page = open_live(new_tab(), url + "kv-cache.html")
@@ -227,7 +225,6 @@ def test_a_page_that_is_older_than_its_site_says_so(new_tab: Open, stub: Path, t
         assert press(page, "next")["state"]["n"] == 4
 
 
-@ENGINES
 def test_a_host_s_policy_that_forbids_python_is_named(new_tab: Open, engine: str, stub: Path) -> None:
     directive = ""
 
@@ -247,7 +244,7 @@ def test_a_host_s_policy_that_forbids_python_is_named(new_tab: Open, engine: str
             assert_fails(page, f"forbids {named}", "forbids worker-src blob", "WebAssembly")  # each in its order
 
 
-@ENGINES
+@pytest.mark.engines("to WebKit nothing is of the same origin there", "webkit")
 def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open, engine: str, stub: Path) -> None:
     """The sandbox comes with the page itself, so the whole tab has no origin, in every engine."""
 

@@ -14,6 +14,7 @@ from microgpt.viz.rendering import render
 from tests.browser.live import LINE, STATE, html, press, turn
 from tests.support.checkpoints import made
 from tests.support.given.own_model import PROMPT, expected_trace
+from tests.support.sampled import sampled
 from tools.browsers import Page
 
 FIELD = "input[type=file]"
@@ -40,7 +41,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {**found, "lacking": lacking}
 
 
-@pytest.mark.engines("files are read by the engine", "firefox")
 def test_a_file_is_shown_as_the_command_line_reads_it(started: Page, folders: dict[str, Path]) -> None:
     page, path = started, folders["llama"] / "model.safetensors"
     turn(page, "look-inside.html")
@@ -56,21 +56,19 @@ def test_a_file_is_shown_as_the_command_line_reads_it(started: Page, folders: di
     assert page.run('document.querySelectorAll("#looked details").length') == shown  # the picture stays
 
 
-def test_a_model_is_dropped_and_stepped(started: Page, folders: dict[str, Path]) -> None:
-    page = started
+@pytest.mark.parametrize("kind", sampled(WITHIN, {"llama"}, "other layouts: tests/checkpoints/test_loading.py"))
+def test_a_model_is_dropped_and_stepped(started: Page, folders: dict[str, Path], kind: str) -> None:
+    page, folder = started, folders[kind]
     turn(page, "own-model.html")
     page.fill("#prompt", PROMPT)
-    requests = None
-    for kind in WITHIN:
-        folder = folders[kind]
-        answer = chosen(page, *folder.iterdir())
-        assert 'id="stepper"' in html(answer, "#widget")
-        requests = requests or list(page.requests)
-        n = page.run(STEPS)
-        answer = press(page, "next")
-        assert page.run(STEPS) == answer["state"]["n"] == n + 1
-        compared(json.loads(page.run("window.answers.at(-1)")), press(page, "trace"), folder, WITHIN[kind])
-    since = {url.rpartition("/")[2] for url in page.requests if url not in (requests or [])}
+    answer = chosen(page, *folder.iterdir())
+    assert 'id="stepper"' in html(answer, "#widget")
+    requests = list(page.requests)
+    n = page.run(STEPS)
+    answer = press(page, "next")
+    assert page.run(STEPS) == answer["state"]["n"] == n + 1
+    compared(json.loads(page.run("window.answers.at(-1)")), press(page, "trace"), folder, WITHIN[kind])
+    since = {url.rpartition("/")[2] for url in page.requests if url not in requests}
     assert since <= {"icon.svg", "offline.js"}  # nothing since Python was there; these two a browser takes in its time
 
     steps = page.run(STEPS)
