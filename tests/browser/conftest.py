@@ -23,6 +23,7 @@ from tools.browsers import CHROMIUM_FLAGS, ENGINES, ONE_COMPILER, Page, own, scr
 from tools.server import Handler, serving
 
 Open = Callable[..., Page]
+SCREEN: Any = {"width": 1440, "height": 1000}  # a driver tries for seconds to scroll to what a lower one leaves out
 CRASHED = [
     "^InvalidSessionIdException: ",
     "^WebDriverException: ",
@@ -123,7 +124,7 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def paper(chromium: Browser) -> Iterator[Tab]:
     """A tab that runs no scripts: to be printed (tests/browser/paper.py), or as the strictest host."""
-    context = chromium.new_context(java_script_enabled=False)
+    context = chromium.new_context(java_script_enabled=False, viewport=SCREEN)
     context.set_default_timeout(5000)
     yield context.new_page()
     context.close()

@@ -75,6 +75,7 @@ def test_what_belongs_together_stands_on_one_line(new_tab: Open, address: str, w
     assert min(shares) > 0 and min(signs) > 0
 
 
+@pytest.mark.thorough("such a file is opened in tests/browser/hosting/test_single_file.py")
 def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
     page = new_tab()
     page.open((alone / "page.html").as_uri() + f"?{file.name}=x&weights=x")  # an address cannot choose a file
@@ -89,7 +90,6 @@ def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file:
     assert [url for url in page.requests if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
-@pytest.mark.thorough("such a frame is opened in tests/browser/hosting/test_single_file.py")
 def test_it_reads_in_a_sandboxed_frame(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
     with serving(alone) as url:
         page = new_tab()

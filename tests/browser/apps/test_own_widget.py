@@ -16,6 +16,7 @@ from tests.support.own_widget import ROOT, written
 from tools.server import serving
 
 SOURCES = "microgpt templates site locale pyproject.toml setup.py README.md LICENSE NOTICES tools".split()
+AGAIN = pytest.mark.thorough("its Python: tests/docs/test_own_widget.py; it steps as each lesson does")
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "site"
 
 
+@AGAIN
 def test_it_steps_from_a_file(new_tab: Open, built: Path) -> None:
     for name in ("index.html", "embed.html"):
         page = new_tab()
@@ -35,7 +37,7 @@ def test_it_steps_from_a_file(new_tab: Open, built: Path) -> None:
         assert_choices_work(page.run)
 
 
-@pytest.mark.thorough("its Python is what tests/docs/test_own_widget.py runs, and the bridge that of each page")
+@AGAIN
 def test_it_runs_the_readers_text(new_tab: Open, engine: str, built: Path) -> None:
     with serving(built) as address:
         page = open_live(new_tab(), f"{address}index.html")

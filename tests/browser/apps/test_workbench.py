@@ -89,6 +89,7 @@ def test_a_hook_runs_beside_the_program_and_says_its_own_line(new_tab: Open, add
     assert page.errors == []
 
 
+@pytest.mark.thorough("runs nothing: tests/workbench/test_links.py; an undo: tests/browser/apps/test_editor.py")
 def test_a_link_shows_what_it_changes_and_nothing_of_it_runs_before_a_press(new_tab: Open, address: str) -> None:
     """What stands in the editor stays until then, and is there again after an undo."""
     page = new_tab()

@@ -86,7 +86,6 @@ def wait_for(page: Page, *paths: str) -> None:
     page.wait(f"{KEPT}.then((kept) => {list(paths)}.every((path) => kept.includes(path)))")
 
 
-@pytest.mark.engines("service workers and their stores are the engine's own", "firefox")
 def test_a_page_that_was_visited_once_works_without_a_network_and_python_if_it_was_used(
     new_tab: Open, stub: Path
 ) -> None:

@@ -9,13 +9,14 @@ import pytest
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
+from tests.browser.conftest import SCREEN
 from tests.support.sampled import sampled
 
 
 @pytest.fixture(scope="module")
 def still(chromium: Browser) -> Iterator[Tab]:
     """One tab for all pages, in which nothing moves."""
-    tab = chromium.new_page(reduced_motion="reduce")
+    tab = chromium.new_page(reduced_motion="reduce", viewport=SCREEN)
     yield tab
     tab.context.close()
 
@@ -49,7 +50,7 @@ def test_the_step_on_show_is_told_as_tables_and_one_sentence(still: Tab, site: P
 
 
 def test_what_plays_is_not_announced_and_stays_readable(chromium: Browser, site: Path) -> None:
-    tab = chromium.new_page(reduced_motion="no-preference")
+    tab = chromium.new_page(reduced_motion="no-preference", viewport=SCREEN)
     tab.goto((site / "kv-cache.html").as_uri())
     tab.locator(".toggle.play .face").click()
     stage = tab.locator(".stage").aria_snapshot()
@@ -69,7 +70,6 @@ def test_what_is_to_play_shows_its_step_where_nothing_may_move(still: Tab, site:
 
 @pytest.mark.parametrize("name", ["prefill-and-decode"])
 def test_pictures_are_tables_with_a_heading_for_each_cell(still: Tab, site: Path, name: str) -> None:
-    still.set_viewport_size({"width": 1440, "height": 1000})
     still.goto((site / f"{name}.html").as_uri())
     table = still.locator(".C:visible [role=table]").first
     headings = table.locator("[role=columnheader]").count()
@@ -93,7 +93,7 @@ def test_the_lives_of_the_rows_are_told_in_words(still: Tab, site: Path) -> None
 
 def test_states_are_told_apart_when_colours_are_forced(chromium: Browser, site: Path) -> None:
     """By a line where a colour was: what is new, computed again, chosen, one row of the cache."""
-    tab = chromium.new_page(forced_colors="active", reduced_motion="reduce")
+    tab = chromium.new_page(forced_colors="active", reduced_motion="reduce", viewport=SCREEN)
     outline = "(e) => [getComputedStyle(e).outlineStyle, getComputedStyle(e).outlineWidth].join(' ')"
     tab.goto((site / "with-and-without.html").as_uri())
     states = [tab.locator(f".key .{state}").evaluate(outline) for state in ("lit", "calm", "anew")]

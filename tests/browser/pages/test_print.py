@@ -111,9 +111,8 @@ def test_cases_questions_and_answers(paper: Tab, site: Path, lesson: Any) -> Non
 @pytest.mark.parametrize(
     "name",
     [
-        "memory",
         "old-rows",
-        *(pytest.param(name, marks=AGAIN) for name in ("fewer-heads", "prefill-and-decode", "why-q")),
+        *(pytest.param(name, marks=AGAIN) for name in ("fewer-heads", "memory", "prefill-and-decode", "why-q")),
     ],
 )
 def test_a_drawing_stands_under_the_name_of_its_case(paper: Tab, site: Path, name: str) -> None:

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.browser.live import turn
 from tools.browsers import Page
 
@@ -24,6 +26,7 @@ def numbers(pattern: str, text: str) -> list[float]:
     return [float(found.replace(",", "")) for found in re.findall(pattern, text)]
 
 
+@pytest.mark.thorough("the same clock as below, in four seconds in place of one")
 def test_the_race_is_run_by_the_browsers_clock(started: Page) -> None:
     said = measured(started, "with-and-without", "race", "Milliseconds per token")
     cached, naive = numbers(r"([\d,.]+) ms", said)

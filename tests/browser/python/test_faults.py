@@ -244,7 +244,6 @@ def test_a_host_s_policy_that_forbids_python_is_named(new_tab: Open, engine: str
             assert_fails(page, f"forbids {named}", "forbids worker-src blob", "WebAssembly")  # each in its order
 
 
-@pytest.mark.engines("to WebKit nothing is of the same origin there", "webkit")
 def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open, engine: str, stub: Path) -> None:
     """The sandbox comes with the page itself, so the whole tab has no origin, in every engine."""
 
