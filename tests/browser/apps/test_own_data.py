@@ -1,6 +1,7 @@
 """Words of a reader's own in a browser: learned with a pause, kept, run in a lesson of another page, forgotten."""
 
 import json
+import os
 import re
 
 from tests.browser.conftest import Open
@@ -48,6 +49,8 @@ def test_words_are_learned_kept_and_run_in_a_lesson(new_tab: Open, address: str)
     assert "Ά" in lesson.run('document.querySelector("#widget").textContent')
     press(page, "forget")
     assert "No model of yours" in page.run('document.querySelector("#kept").textContent')
-    lesson.reload()
-    assert soon(page, lambda: "keeps no model" in lesson.run('document.querySelector("#prompt-error").textContent'), 90)
+    if os.environ.get("EVERYTHING"):  # a third start of Python
+        lesson.reload()
+        told = 'document.querySelector("#prompt-error").textContent'
+        assert soon(page, lambda: "keeps no model" in lesson.run(told), 90)
     assert page.errors == lesson.errors == []

@@ -50,8 +50,7 @@ STRIPS = """[...document.querySelectorAll(".row :is(.c-k, .c-v)")].map((cell) =>
 
 
 @pytest.mark.parametrize(
-    "shared",
-    [pytest.param(False, marks=pytest.mark.thorough("each head has its own"), id="a checkpoint"), True],
+    "shared", sampled([False, True], {True}, "each head has its own"), ids=["a checkpoint", "heads that share"]
 )
 def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str, address: str, shared: bool) -> None:
     page = new_tab(width=1440, reduced=True)
