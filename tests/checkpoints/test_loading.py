@@ -37,10 +37,11 @@ from tests.support.checkpoints import (
     write,
 )
 from tests.support.given.own_model import PROMPT, ask, expected_trace, files_of, trace_of
+from tests.support.sampled import sampled
 from tools.runtime import usage
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=sampled(KINDS, ["gpt2", "wide"], "a smaller one of the wide one's family"))
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return made(tmp_path, request.param)
 
@@ -368,8 +369,8 @@ def test_a_token_of_a_large_model_is_added_to_what_stands(tmp_path: Path) -> Non
     """Each piece is, byte for byte, in the picture drawn at once. Other heads or scales: all is drawn anew."""
     files, text = files_of(made(tmp_path, "wide")), "a day of é, day" + " day" * 13
     state, _, _ = ask(files, "show", prompt=text)
-    added = 0
-    while added < 3 or os.environ.get("EVERYTHING"):
+    added, by_day = 0, not os.environ.get("EVERYTHING")
+    while not (added and by_day):
         n = state["n"]
         state, found, _ = ask(files, "next", state, check="on", prompt=text)
         if state["n"] == n:
@@ -381,12 +382,9 @@ def test_a_token_of_a_large_model_is_added_to_what_stands(tmp_path: Path) -> Non
             assert found[target] in anew["#widget"], target
         assert found.get("#widget", anew["#widget"]) == anew["#widget"]
         assert {"#rows", "#legend", ".all-heads"} <= {*found} or "#widget" in found
-    assert added >= 3
+    assert added >= (1 if by_day else 3)
     dropped_model.forget()
-    state, _, _ = ask(files, "show")
-    while "#rows" not in found:
-        state, found, _ = ask(files, "next", state)
-    _, found, _ = ask(files, "next", state, layers="1", heads="0")
+    _, found, _ = ask(files, "next", state, layers="1", heads="0", prompt=text)
     assert "#widget" in found and "#rows" not in found
 
 
@@ -422,10 +420,10 @@ def test_other_files_begin_anew(tmp_path: Path) -> None:
 
 def test_work_is_cut_into_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = files_of(made(tmp_path, "wide"))
-    whole = ask(files, "run")
+    whole = ask(files, "show")
     dropped_model.forget()
     monkeypatch.setattr(dropped_model, "SLICE", 0.0)
-    state, found, said = ask(files, "run")
+    state, found, said = ask(files, "show")
     assert (state, found["#widget"]) == (whole[0], whole[1]["#widget"])
     assert sum("Running the model" in line for line in said) > 5 and sum("Reading" in line for line in said) > 5
 

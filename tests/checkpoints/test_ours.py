@@ -2,6 +2,7 @@
 slices it is the same training; and every lesson runs with the model, or says why it does not."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -151,7 +152,10 @@ OWN = [("\n".join(GREEK), "letters", "small"), (TEXT, "words", "medium"), (CITIE
 @pytest.mark.parametrize(("data", "kind", "size"), sampled(OWN, OWN[:2], "the same of letters in two layers"))
 def test_every_lesson_runs_with_it_or_says_how_large_it_must_be(data: str, kind: str, size: str) -> None:
     model = trained("\n".join(data.split()) if kind == "letters" else data, kind, size)
-    for page in (one for one in LESSONS if one.live in ("text", "steps")):
+    some = [one for one in LESSONS if one.live in ("text", "steps")]
+    if size == "small" and not os.environ.get("EVERYTHING"):  # by day those that it is too small for, and one more
+        some = [one for one in some if one.own_layers > 1] + some[:1]
+    for page in some:
         fields = {"page": page.name, "lang": "en", "model": OWN_MODEL, "prompt": page.prompt}
         KEPT.clear()
         _, patches = dispatch(None, "model", fields)

@@ -76,9 +76,9 @@ SMALL: dict[str, Any] = {"n_embd": 48, "n_mlp": 32}  # the width of the residual
 
 
 @cache
-def small(name: str = "smollm") -> Model:
-    """A model with all the heads of that shape, and no more of the rest than it takes."""
-    return large(name, **SMALL, n_ctx=64)
+def small(name: str = "smollm", n_layer: int = 7) -> Model:
+    """A model with all the heads of a layer of that shape, and no more of the rest than it takes."""
+    return large(name, **SMALL, n_layer=n_layer, n_ctx=64)
 
 
 @cache

@@ -51,9 +51,11 @@ def sentence(call: Any, *values: Any) -> Any:
 # of cases that end where others do, these; and of the texts so short that a pattern may come to its end, two
 BY_NIGHT = {
     *("many tokens", "added tokens that are long", "a token of many", "a text many times", "pattern of an added token"),
+    *("pattern that replaces", "read by a pattern", "a long token", "pattern, short: in pairs"),
     *(f"pattern: {name}" for name in (
         "two of one kind", "two that overlap", "a place between", "one behind the other", "all behind the other",
-        "counted and counted", "not given back", "words and words", "many classes", "many open",
+        "counted and counted", "not given back", "words and words", "many classes", "many open", "in pairs",
+        "looked for ahead", "looked for behind", "spaces at the end", "lazy",
     )),
     *(f"pattern, short: {name}" for name in PATTERNS if name not in ("in pairs", "many ways")),
 }  # fmt: skip

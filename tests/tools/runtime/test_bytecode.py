@@ -103,7 +103,7 @@ def test_a_file_that_was_not_compiled_is_missed(
     assert not list((tmp_path / "bytecode").glob("*/*"))
 
 
-@pytest.mark.slow("compiles for the browser, twice")
+@pytest.mark.thorough("compiles for the browser, twice; by day a build compiles all, and two are compared")
 def test_a_module_is_the_same_bytes_whatever_is_compiled_with_it(site: Path, tmp_path: Path) -> None:
     """So a site does not depend on what was in the cache: there it lies as it was compiled with all others."""
     core = {name: path for name, path in fetch_runtime(default_cache()).items() if name in CORE}

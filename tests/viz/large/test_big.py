@@ -33,7 +33,6 @@ from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
 from tests.support.large import PROMPT, SHAPES, SMALL, WORDS, large, small, view
 from tests.support.pages import classes, find, numbers, parse, text
-from tests.support.sampled import sampled
 from tools.checkpoint import in_form
 
 EVENTS = {"q": "q", "k": "k", "v": "v", "o": "head_out", "x": "attn_norm"}
@@ -352,15 +351,15 @@ def test_a_scale_fits_numbers_of_any_size(power: int) -> None:
     assert thin_scale([np.zeros(3)]).limit == 1 and thin_scale([np.array([*[0.0] * 99, 5.0])]).limit == 5
 
 
-@pytest.mark.slow("draws two large models")
-@pytest.mark.parametrize("name", sampled(["smollm", "llama"], ["smollm"], "the widest there is"))
+@pytest.mark.thorough("draws two large models; by day one of few layers is drawn")
+@pytest.mark.parametrize("name", ["smollm", "llama"])
 def test_a_page_weighs_less_than_a_megabyte_and_the_trace_beside_it_less_than_3_mb(name: str) -> None:
     """The most tokens, and as many heads as can be open, of random numbers, which pack worse than real ones.
 
     Where there are a thousand heads, each is drawn, can be pressed and says what it shows: that may weigh more. Such a
     model is wide, and its numbers are of 16 bits, as Llama-3-8B is published.
     """
-    shown = picture_of_model(small(name), " ".join(WORDS[:24]), MOST_TOKENS - 24)
+    shown = picture_of_model(small(name, SHAPES[name].n_layer), " ".join(WORDS[:24]), MOST_TOKENS - 24)
     c, trace = shown.config, shown.trace
     full = picture_of_run(trace, [0, c.n_layer // 3, c.n_layer // 2, c.n_layer - 1], [0, 3, 8])
     assert shown.n == MOST_TOKENS and len(full.open_heads) == MOST
@@ -437,7 +436,7 @@ def test_only_what_is_shown_travels_and_the_trace_says_so() -> None:
     assert {event.layer for event in part if event.name == "attn_weights"} == set(range(shown.config.n_layer))
 
 
-@pytest.mark.parametrize(("name", "layers"), [("smollm", [29])])
+@pytest.mark.parametrize(("name", "layers"), [("smollm", [6])])
 def test_a_page_out_of_its_excerpt_is_the_page_that_the_model_gave(name: str, layers: list[int]) -> None:
     """To the last byte: counts, shares of the whole vocabulary, the picture of all heads, every number.
 
