@@ -47,14 +47,14 @@ def elsewhere(out: Path, each: int = 1, **more: str) -> subprocess.CompletedProc
     pages, one, and those with an editor."""
     environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7", "PYTHONPATH": f"{ROOT}"}
     environment |= more
-    chosen = f"[page for at, page in enumerate(build.PAGES) if page.editor or at % {each} == 0]"
+    chosen = f"[page for at, page in enumerate(build.PAGES) if page.editor or at % {each} == {each} - 1]"
     code = f"import build, sys; build.PAGES = {chosen}; sys.exit(build.main())"
     command = [sys.executable, "-O", "-c", code, "--out", str(out)]
     return subprocess.run(command, cwd=out.parent, env=environment, umask=0o077, capture_output=True, text=True)
 
 
 @pytest.mark.slow("builds the site once more")
-@pytest.mark.parametrize("each", sampled([1, 5], [5], "of all pages, not of one in five"))
+@pytest.mark.parametrize("each", sampled([1, 9], [9], "of all pages, not of one in nine"))
 def test_two_builds_are_the_same_bytes(each: int, site: Path, tmp_path: Path) -> None:
     """On another processor too, but for the last digits of traces: OpenBLAS has a kernel for each kind, and each adds
     in an order of its own."""
@@ -69,7 +69,7 @@ def test_two_builds_are_the_same_bytes(each: int, site: Path, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     one, more = tree(site), tree(out)
     assert one.keys() == more.keys() if each == 1 else one.keys() > more.keys()
-    assert len([name for name in more if name.endswith(".html")]) > 2 * len(PAGES[::each])
+    assert len([name for name in more if name.endswith(".html")]) > 2 * len(PAGES[each - 1 :: each])
     unlike = {name for name in more if one[name] != more[name]} - {MANIFEST}
     if f"Core: {kernel}" in done.stderr:
         assert unlike and {name for name in unlike if not name.startswith("trace/")} == set()
@@ -106,7 +106,7 @@ def test_a_failed_build_leaves_the_old_site_whole(site: Path, tmp_path: Path, mo
         raise UserError("no")
 
     monkeypatch.setattr(build, "notices", fail)  # the last that is written
-    monkeypatch.setattr(build, "PAGES", PAGES[:1])
+    monkeypatch.setattr(build, "PAGES", PAGES[1:2])
     monkeypatch.setattr(build, "pack_runtime", lambda *_: "runtime")
     assert build.main(["--out", str(old)]) == 1
     assert tree(old) == before

@@ -3,6 +3,7 @@
 import re
 from functools import cache
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -18,10 +19,10 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.language import LANGUAGES
+from microgpt.viz.text.language import LANGUAGES, folder
 from microgpt.weights import shipped
 from tests.support.figures import boxes_of
-from tests.support.pages import by_id, classes, find, folded, numbers, parse, text, tree_of, view_of
+from tests.support.pages import classes, find, folded, numbers, parse, text, tree_of, view_of
 
 FRONT = page("index")
 NAMES = r"GPT-2 124M|SmolLM2-135M|Llama-3-8B"
@@ -48,13 +49,14 @@ def test_every_lesson_is_in_one_part_and_once_on_the_page_in_the_order_of_the_nu
     assert core == sorted(core) and others == sorted(others) and sorted(core + others) == numbered
 
 
-def test_the_road_needs_nothing_else_and_takes_as_long_as_its_lessons_say() -> None:
+def test_the_road_needs_nothing_else_and_takes_as_long_as_its_lessons_say(site: Path) -> None:
     for at, name in enumerate(ROAD):
         assert {*page(name).needs} <= {*ROAD[:at]}, name
     for lang in LANGUAGES:
         (road,) = find(tree_of(FRONT, lang), "road")
         said = [numbers(e)[0] for e in find(road, "takes")]
-        of_pages = [re.findall(r"(\d+) minut", text(find(tree_of(name, lang), "crumb")[0])) for name in ROAD]
+        pages = [(site / folder(lang) / f"{name}.html").read_text("utf-8") for name in ROAD]
+        of_pages = [re.findall(r"(\d+) minut", re.findall(r'<p class="crumb">.*?</p>', one, re.S)[0]) for one in pages]
         assert [[f"{minutes:.0f}"] for minutes in said] == of_pages
         assert numbers(next(road.iter("header")))[:2] == [len(ROAD), sum(said)] and 60 <= sum(said) <= 100
 
@@ -197,10 +199,10 @@ def test_the_small_pictures_are_as_long_as_their_numbers() -> None:
     assert most[2] / np.mean(others) > 2 and len(others) + 1 == view_of("most-read").n
 
 
-def test_the_lead_says_what_goes_wrong_what_a_cache_is_and_what_one_must_know() -> None:
+def test_the_lead_says_what_goes_wrong_what_a_cache_is_and_what_one_must_know(site: Path) -> None:
     (lead,) = find(tree_of(FRONT), "front")
     said = folded(lead)
     wrong, cure, needs = "of its whole text again", "The KV cache keeps them", "You need powers and roots"
-    with_python = [lesson.name for lesson in LESSONS if "bug" in by_id(lesson)]
+    with_python = [one.name for one in LESSONS if ' id="bug"' in (site / f"{one.name}.html").read_text("utf-8")]
     assert "in nearly every lesson" in said and len(LESSONS) > len(with_python) > 0.9 * len(LESSONS)
     assert 0 < said.index(wrong) < said.index(cure) < said.index(needs) < said.index("Begin with the first lesson")

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.architectures import Architecture
@@ -15,6 +15,7 @@ from microgpt.config import n_params
 from microgpt.cost import kv_bytes
 from microgpt.experiments.schedule import weights_read
 from microgpt.weights import SHIPPED, shipped
+from tests.support.examples import examples
 from tests.support.given.configs import FILES
 
 EVERY = [*PRESETS.values(), *(from_config_json(json.dumps(fields)) for fields in FILES.values())]
@@ -75,8 +76,8 @@ def test_our_own_models_follow_the_same_formulas(name: str) -> None:
     assert model.cache_bytes(5, 3, 8) == 3 * kv_bytes(config, 5, 8)
 
 
-@pytest.mark.parametrize("model", EVERY, ids=lambda m: m.name)
-@given(batch=st.integers(1, 100), size=st.sampled_from((1, 2, 4)))
+@given(model=st.sampled_from(EVERY), batch=st.integers(1, 100), size=st.sampled_from((1, 2, 4)))
+@settings(max_examples=examples(400))
 def test_the_crossing_is_the_first_length_at_which_the_cache_is_no_less(
     model: Architecture, batch: int, size: int
 ) -> None:

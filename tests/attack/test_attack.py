@@ -10,7 +10,6 @@ from tests.attack.answers import wrong_in
 from tests.attack.guard import part_of
 from tests.attack.part import Order, Seen, some
 from tests.attack.table import BEGIN, END, Row, failures, table, write
-from tests.support.sampled import sampled
 
 
 @pytest.mark.slow("waits for a case that hangs")
@@ -24,8 +23,8 @@ def test_a_case_that_hangs_or_kills_its_process_is_its_own_failure_and_the_rest_
     assert "    python -m tests.attack broken --seed 3 --only 'fills memory'" in said
 
 
-@pytest.mark.slow("starts processes for hundreds of cases")
-@pytest.mark.parametrize("name", sampled(["models", "files", "dispatch"], ["models"], "a few of each below"))
+@pytest.mark.thorough("starts processes for hundreds of cases; by day a few of each below")
+@pytest.mark.parametrize("name", ["models", "files", "dispatch"])
 def test_a_small_share_of_each_part_holds(name: str, tmp_path: Path) -> None:
     done = row(name, Order(1, tmp_path), 0.002)
     assert len(done.seen) >= 20

@@ -15,6 +15,7 @@ from tests.support.memory import amiss, at_most
 
 NAMES = ["%06d", "h.%d.ln_1.weight", "model.layers.0.mlp.experts.%d.up_proj.weight"]
 MEMORY = 150_000_000  # bytes
+BY_NIGHT = ("header: 140,000 empty tensors", "header: empty tensors without their fields")  # 80,000 tensors are by day
 SECONDS = 5.0  # of work: one on a quiet machine is enough for the slowest
 
 
@@ -23,7 +24,7 @@ SECONDS = 5.0  # of work: one on a quiet machine is enough for the slowest
 @pytest.mark.parametrize("table", TABLES)
 def test_a_hostile_file_is_one_sentence_soon_and_in_little_memory(table: str, tmp_path: Path) -> None:
     found, each = [], 1 if os.environ.get("EVERYTHING") else 5  # by day one of the readers, in turn
-    for at, case in enumerate(TABLES[table]):
+    for at, case in enumerate(one for one in TABLES[table] if each == 1 or one.name not in BY_NIGHT):
         files = laid(case)
         for reader in case.readers[at % each :: each] or case.readers[:1]:
             with TemporaryDirectory(dir=tmp_path) as folder:

@@ -170,6 +170,7 @@ def test_every_lesson_runs_with_it_or_says_how_large_it_must_be(data: str, kind:
             assert state["settings"]["model"] == OWN_MODEL and state["settings"]["prompt"] == model.prompt
 
 
+@pytest.mark.thorough("trains three models; by day the lesson on latent rows runs with a reader's model")
 def test_a_model_with_latent_rows_learns_from_what_a_readers_model_writes() -> None:
     """What that writes is likelier to it than to one that knows how often each letter comes."""
     keep_own(model := trained("\n".join(GREEK), size="medium", steps=300))

@@ -22,11 +22,14 @@ from microgpt.viz.text.language import LANGUAGES
 from microgpt.viz.text.tasks import Calc
 from tests.support.pages import by_id, find, folded, prose_without, text, tree_of, view_of
 from tests.support.questions import facts_of, module_of
+from tests.support.sampled import sampled
 
 SHEETS = [part.sheet for part in COURSE_PARTS]
 BEGIN = ("Compute", "Predict", "Find the bug")
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)
 each_sheet = pytest.mark.parametrize("sheet", SHEETS)
+EACH = [(lesson, lang) for lesson in LESSONS for lang in LANGUAGES]
+BY_DAY = [*EACH[::2], *EACH[1::8]]
 each_language = pytest.mark.parametrize("lang", LANGUAGES)
 
 
@@ -64,8 +67,7 @@ def calcs(value: object) -> Iterator[Calc]:
 # ---- on pages -------------------------------------------------------------------------------------
 
 
-@each_language
-@each_lesson
+@pytest.mark.parametrize(("lesson", "lang"), sampled(EACH, BY_DAY, "in the other language"))
 def test_every_option_has_a_face_and_a_reason_of_its_own(lesson: Page, lang: str) -> None:
     for one in questions_of(lesson, lang):
         assert len({*one.faces}) == len(one.faces) == len({*one.whys}) == len(one.whys) >= 2

@@ -36,6 +36,11 @@ def parse(text: str) -> Element:
     return html5lib.parse(text, namespaceHTMLElements=False) if tree is None else tree
 
 
+def by_name(one: Any) -> str | None:
+    """The name of a page, as the id of a case."""
+    return getattr(one, "name", None)
+
+
 def classes(element: Element) -> set[str]:
     return set(element.get("class", "").split())
 

@@ -158,7 +158,7 @@ def findall(pattern: str, text: str) -> list[str]:
     return [piece for piece, _ in only(translate(pattern), True)(text, True)]
 
 
-@pytest.mark.slow("looks at all letters there are")
+@pytest.mark.thorough("looks at all letters there are")
 def test_categories_are_those_of_the_library() -> None:
     names = ("L", "Lu", "Ll", "Lt", "Lm", "Lo", "N", "Nd", "P", "S", "Z")
     for name in names if os.environ.get("EVERYTHING") else names[1::4]:
@@ -170,7 +170,7 @@ def test_categories_are_those_of_the_library() -> None:
         assert "".join(findall(rf"\p{{{name}}}", text)) == "".join(sorted(ends & {*ours})), name
 
 
-@pytest.mark.slow("looks at all letters there are")
+@pytest.mark.thorough("looks at all letters there are")
 def test_letters_have_the_same_capitals() -> None:
     """Among the characters that are any of these letters in any way, here or there."""
     each = [f"(?i:{letter})" for letter in sorted({*string.ascii_lowercase} - {"i"})]

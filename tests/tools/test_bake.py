@@ -129,7 +129,7 @@ def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
 def test_no_lesson_leads_out_of_its_file() -> None:
     assert [
         f"{page.name}, {lang}, {form}: {found}"
-        for page in LESSONS
+        for page in LESSONS[:: 1 if os.environ.get("EVERYTHING") else 5]
         for lang in (LANGUAGES if os.environ.get("EVERYTHING") else ["en"])
         for form, html in build_lesson.both_forms(
             request(page.name, page.model, page.prompt, lang=lang),

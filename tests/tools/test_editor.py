@@ -112,7 +112,7 @@ def test_a_site_has_it_where_a_page_asks_for_it(
             raise Unavailable("npm is not installed")
         return b"0"
 
-    pages = [page_named("glossary")._replace(editor=True), page_named("index")]
+    pages = [page_named("glossary")._replace(editor=True), page_named("attention")]
     monkeypatch.setattr(build, "PAGES", pages)
     monkeypatch.setattr(build, "editor_script", make)
     build.write_site(tmp_path / "site")

@@ -168,6 +168,7 @@ print(json.dumps(sorted(read)))
 """
 
 
+@pytest.mark.thorough("makes every view in a process of its own; a site that is built says the rest")
 def test_views_need_no_file_that_may_change_while_a_build_waits() -> None:
     """Templates are read early too, but by their text: one that has changed is another one."""
     done = subprocess.run([sys.executable, "-c", READ], cwd=ROOT, capture_output=True, text=True, check=True)

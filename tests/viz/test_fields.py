@@ -11,7 +11,7 @@ from microgpt.course import PAGES
 from microgpt.viz.text.place import PACKAGE, ROOT
 
 SHOWN = sorted({page.folder for page in PAGES if page.view_name and page.app != "exercises"})
-FRAME = [path for folder in ("templates", "microgpt/viz") for path in (ROOT / folder).rglob("*.*")]
+FRAME = tuple(path for at in ("templates", "microgpt/viz") for path in (ROOT / at).rglob("*.*") if path.is_file())
 CODE = re.compile(r"{[{%].*?[}%]}", re.DOTALL)  # of a template
 MADE = ["Text.new"]  # with what tools/trained.py makes the trace of a page
 NAME = r"[a-z_]\w*"
@@ -55,12 +55,17 @@ def constant(tree: ast.AST) -> list[str]:
     ]
 
 
-def unread(own: list[Path], frame: list[Path]) -> list[str]:
+@cache
+def read_of_views(frame: tuple[Path, ...]) -> set[str]:
+    return {name for path in frame for of, name in read_in(path) if of == "view"}
+
+
+def unread(own: list[Path], frame: tuple[Path, ...]) -> list[str]:
     """The fields that no file reads: of a View, as one of its own; of others, at least in a file beside them."""
     read = {one for path in own for one in read_in(path)}
     names = {name for _, name in read}
     of_views = {name for of, name in read if of in ("view", "shown", "self")}
-    of_views |= {"fields", *(name for path in frame for of, name in read_in(path) if of == "view")}  # some have them
+    of_views |= {"fields", *read_of_views(frame)}  # some have them
     fields = {one for path in own if path.suffix == ".py" for one in listed(ast.parse(path.read_text()))}
     return sorted(f"{kind}.{name}" for kind, name in fields if name not in (of_views if kind == "View" else names))
 
@@ -70,7 +75,7 @@ def test_every_field_is_read(shown: str) -> None:
     texts = [path.read_text("utf-8") for path in (PACKAGE / shown).glob("*.html")]
     folders = {shown, *(folder for text in texts for folder in re.findall(r'include "((?:apps|course)/\w+)/', text))}
     own = [path for folder in folders for path in (PACKAGE / folder).rglob("*.*") if path.is_file()]
-    assert own and unread(own, [path for path in FRAME if path.is_file()]) in ([], MADE)
+    assert own and unread(own, FRAME) in ([], MADE)
     modules = [path for path in own if path.suffix == ".py"]
     assert [field for path in modules for field in constant(ast.parse(path.read_text()))] == []
 
@@ -84,5 +89,5 @@ def test_a_field_that_nobody_reads_is_found(tmp_path: Path) -> None:
     template.write_text(
         "{% for row in view.rows %}{{ row.k }}{% endfor %}{% for q, _ in view.n %}{{ q }}{% endfor %} .v"
     )
-    assert unread([module, template], []) == ["Row.v", "View.k"]
+    assert unread([module, template], ()) == ["Row.v", "View.k"]
     assert constant(ast.parse(module.read_text())) == ["k"]

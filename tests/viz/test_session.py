@@ -27,12 +27,15 @@ from microgpt.viz.settings import Settings, parse
 from microgpt.weights import shipped
 from tests.support.answers import stands, to_the_end
 from tests.support.examples import examples
+from tests.support.pages import by_name
 from tests.support.sampled import sampled
 
 RUN = {"page": "kv-cache", "model": "names", "prompt": "emm", "temperature": "0", "top_k": "0", "seed": "42"}
 FIELDS = {**RUN, "phase": "7", "head": "0"}
+PRESSED = [page for page in LESSONS if page.live in ("text", "steps")]
 LIVE = [page for page in LESSONS if page.live == "text"]
 STEPPER = page_named("kv-cache")
+MACHINES = [page for page in LESSONS if page.widget == "kv_cache"]
 ENDED = 'The model chose <bdi class="tok">&lt;s&gt;</bdi>: the name is complete.'
 
 
@@ -65,7 +68,7 @@ def recorded(model: str, prompt: str, n: int) -> Recording:
     return made
 
 
-@pytest.mark.parametrize("page", [p for p in LESSONS if p.widget == "kv_cache"], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", sampled(MACHINES, MACHINES[:1], "the same with words"), ids=by_name)
 def test_a_run_is_shown_as_it_is_computed_and_ends_as_the_built_page_byte_for_byte(page: Any) -> None:
     fields = {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt, "layer": "0"}
     state, answers = to_the_end(None, "run", fields)
@@ -153,14 +156,14 @@ EXTREMES = {"names": ("a", "z" * 15), "names-deep": ("a", "z" * 15), "stories": 
 EXTREMES["stories-mla"] = EXTREMES["stories"]
 
 
-BY_NIGHT = pytest.mark.thorough("models that a lesson is not built of: by day each is asked for on some page")
+BY_NIGHT = pytest.mark.thorough("by day one text of two lessons in three, of the model that it is built of")
 
 
 @pytest.mark.parametrize(
     ("page", "model", "prompt"),
     [
-        pytest.param(p, m, prompt, marks=() if m == p.model else BY_NIGHT)
-        for p in LIVE for m in p.models for prompt in EXTREMES[m]
+        pytest.param(p, m, prompt, marks=() if m == p.model and (at + longest) % 3 == 0 else BY_NIGHT)
+        for at, p in enumerate(LIVE) for m in p.models for longest, prompt in enumerate(EXTREMES[m])
     ],
     ids=lambda x: getattr(x, "name", None),
 )  # fmt: skip
@@ -179,7 +182,7 @@ def test_every_lesson_takes_the_shortest_and_the_longest_text(page: Any, model: 
         assert len({text for _, text in options}) == len(options) > 1, question
 
 
-@pytest.mark.parametrize("page", LIVE, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", sampled(LIVE, LIVE[::5], "the same sentences"), ids=by_name)
 def test_every_lesson_answers_bad_input_with_a_sentence(page: Any) -> None:
     long = "the " * 60 if page.model.startswith("stories") else "a" * 60
     for prompt, says in (("", "empty"), ("?", "“?”"), (long, "tokens long")):
@@ -200,7 +203,7 @@ def test_dispatch_is_pure() -> None:
 TEXTS = [("names", "emm"), ("names", "a"), ("stories", "the next day")]
 
 
-@pytest.mark.parametrize(("model", "prompt"), sampled(TEXTS, TEXTS[:2], "the same with words, to the end of a context"))
+@pytest.mark.parametrize(("model", "prompt"), sampled(TEXTS, TEXTS[:1], "with words, and from the first token"))
 def test_after_each_token_stands_what_a_whole_rendering_gives_until_a_run_ends(model: str, prompt: str) -> None:
     """Byte for byte, but for what is pressed."""
     fields = {**FIELDS, "model": model, "prompt": prompt}
@@ -379,7 +382,7 @@ def test_with_every_number_that_is_taken_one_token_goes_on() -> None:
             assert state["n"] == n, (field, value)
 
 
-@pytest.mark.parametrize("page", [p for p in LESSONS if p.live in ("text", "steps")], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", sampled(PRESSED, [*PRESSED[::4], page_named("training")], "states alike"), ids=by_name)
 def test_what_a_page_keeps_between_two_presses_survives_the_page(page: Any) -> None:
     fields = {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt}
     for hook in {"kv_cache": ["run", "next"], "training": ["train", "pause"]}.get(page.widget, ["run"]):

@@ -25,7 +25,8 @@ from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import language
 from microgpt.weights import TRAINED, shipped
-from tests.support.pages import parse
+from tests.support.pages import by_name, parse
+from tests.support.sampled import sampled
 
 KEPT = r"%\(\w+\)[sd]|\{\w*\}|<[^>]*>|&#?\w+;"  # in a message: what is filled in, tags, characters by name
 CODE = {"code", "pre", "script", "style", "textarea"}
@@ -87,7 +88,11 @@ def texts(element: Element) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    sampled(PAGES, PAGES[1::2], "tests/test_messages.py reads all sources"),
+    ids=by_name,
+)
 def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
     tree = parse(render.render_page(page, views.of(page)))
     said = texts(tree)
@@ -96,7 +101,7 @@ def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
 
 
 @pytest.mark.slow("draws every figure")
-@pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sampled(LESSONS, LESSONS[::5], "other figures"), ids=by_name)
 def test_nothing_in_a_figure_is_left_untranslated(page: Page) -> None:
     view = views.of(page)
     film = of_view(page, Settings(page.model, page.prompt), view, figure_values(view, None), moves=True)

@@ -72,7 +72,7 @@ def test_what_was_found_first_is_told_with_its_place() -> None:
     assert examined(text).furthest > 0.01
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(16))
 @given(st.integers(0, 6), st.integers(0, 3), st.floats(1e-8, 1e3), st.sampled_from("kv"))
 def test_the_first_number_that_is_off_is_named(pos: int, at: int, off: float, name: str) -> None:
     """One number of one head of one row, in the cache."""

@@ -80,7 +80,7 @@ def test_what_is_no_program_is_one_sentence_with_its_line(name: str) -> None:
     assert stop.line == line and words in str(stop.error) and is_sentence(str(stop.error))
 
 
-@settings(max_examples=examples(120))
+@settings(max_examples=examples(48))
 @given(st.text(max_size=60), st.integers(0, len(original())))
 def test_any_text_is_a_program_or_one_sentence(text: str, at: int) -> None:
     for whole in (text, original()[:at] + text + original()[at:]):

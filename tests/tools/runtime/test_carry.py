@@ -12,6 +12,7 @@ from microgpt.course import page as page_named
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import encode_text
 from microgpt.viz.request import Request, request
+from tests.support.pages import by_name
 from tools.runtime.bundle import files_for, runtime
 from tools.runtime.exercise import answers_of, initial_fields
 from tools.runtime.packing import MORE
@@ -25,20 +26,11 @@ def asked(page: Page, lang: str = "en") -> Request:
     return request(page.name, page.model, page.prompt, lang=lang)
 
 
-# one that needs a library of NumPy's, in a translation; the machine in one file runs in a browser (tests/browser)
-SAMPLE = {("latent-row", "es")}
 CARRIED = [*((page, "en") for page in LESSONS), (LESSONS[0], "es"), (page_named("latent-row"), "es")]
-AGAIN = pytest.mark.thorough("packs the browser's Python and runs it, once a lesson")
 
 
-@pytest.mark.slow("packs the browser's Python and runs it, once a lesson")
-@pytest.mark.parametrize(
-    ("page", "lang"),
-    [
-        pytest.param(page, lang, marks=() if (page.name, lang) in SAMPLE else AGAIN, id=f"{page.name}-{lang}")
-        for page, lang in CARRIED
-    ],
-)
+@pytest.mark.thorough("packs the browser's Python and runs it, once a lesson; by day a browser opens one in one file")
+@pytest.mark.parametrize(("page", "lang"), CARRIED, ids=by_name)
 def test_a_lesson_runs_on_the_little_that_it_carries(page: Page, lang: str, tmp_path: Path) -> None:
     """Every hook, every model that it offers, and what is wrong: the same answers as here."""
     fields = {**initial_fields(page, lang), "course": "none"}

@@ -13,13 +13,14 @@ from tools.runtime.pins import MINOR, TAG
 from tools.runtime.usage import BY_NAME, EXERCISE, FIRST_STEP, name_in_lists, run_in_pyodide
 
 LONG = ["bugs", "workbench", *(page.name for page in PAGES if page.app == "exercises")]
-OTHERS = [page.name for page in PAGES if page not in LESSONS and page.name not in ("index", *LONG)]
-BY_NIGHT = "by day a browser opens the workbench, and a first step is taken on the front page"
+OTHERS = [page.name for page in PAGES if page not in LESSONS and page.name not in LONG]
+SMALL = ["embed-builder", "look-inside", "write-it"]
+BY_NIGHT = "by day a browser opens those that do more, and a first step is taken on the front page"
 
 
 @pytest.mark.slow("packs the browser's Python and runs it")
 @pytest.mark.timeout(300)  # half a minute of work
-@pytest.mark.parametrize("names", sampled([OTHERS, ["index", *LONG]], [OTHERS], BY_NIGHT))
+@pytest.mark.parametrize("names", sampled([SMALL, OTHERS, LONG], [SMALL], BY_NIGHT))
 def test_pages_run_on_what_is_packed(names: list[str], tmp_path: Path) -> None:
     """Those that are no lesson; lessons run on less than that (test_carry.py). If a module is missing:
     python -m tools.runtime.usage."""

@@ -48,7 +48,7 @@ SHOWS = [
 ]
 
 
-@pytest.mark.parametrize(("prompt", "options"), SHOWS)
+@pytest.mark.parametrize(("prompt", "options"), sampled(SHOWS, SHOWS[::2], "of a deeper model"))
 def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: str, options: dict[str, int]) -> None:
     shown = show(prompt, **options)  # type: ignore[arg-type]
     model = shipped(str(options.get("model", "names")))

@@ -43,7 +43,8 @@ def test_the_frame_is_the_page_of_that_model(folder: Path) -> None:
     assert "layers=[…], heads=[…]" in page and "--layers" not in page
     tree = parse(page)
     assert not [e for e in tree.iter() if e.tag in ("script", "a", "img", "link") or {"src", "style"} & set(e.attrib)]
-    assert "Tiny" in framed(shown(folder, lang="es")) and "la caché" in framed(shown(folder, lang="es")).lower()
+    spanish = framed(shown(folder, lang="es"))
+    assert "Tiny" in spanish and "la caché" in spanish.lower()
     assert "How long does each q" in framed(shown(folder, widget="why-q"))
 
 
