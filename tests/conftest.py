@@ -39,13 +39,39 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if os.environ.get("PYTEST_XDIST_WORKER"):
         items.sort(key=lambda item: item.path)
     for item in items:
+        where = item.path.relative_to(ROOT).as_posix()
+        reasons = [why for place, why in SLOW.items() if where.startswith(f"tests/{place}")]
         if "site" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.slow("needs the site to be built"))
+            reasons.append("needs the site to be built")
+        for why in reasons:
+            item.add_marker(pytest.mark.slow(why))
     if not os.environ.get("EVERYTHING"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("thorough")])
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
+ROOT = Path(__file__).resolve().parents[1]
+SLOW = {  # modules and folders of which `make check` runs nothing -> why
+    "apps/test_bugs.py": "runs every bug of the shelf",
+    "apps/test_workbench.py": "runs all checks at each press",
+    "attack": "puts hostile cases before every reader",
+    "checkpoints/test_hostile": "reads files that were made to harm",
+    "checkpoints/test_loading.py": "loads and draws a model at each press",
+    "checkpoints/test_ours.py": "trains small models",
+    "course/with_and_without/test_race.py": "runs texts by the clock",
+    "tokenizers/test_hostile_tokenizers.py": "reads files that were made to harm",
+    "tokenizers/test_tokenizer_json": "asks the library too",
+    "tools/test_bake.py": "bakes lessons",
+    "tools/test_checkpoint.py": "bakes lessons of checkpoints",
+    "tools/test_editor.py": "builds a part of the site",
+    "tools/test_figure.py": "starts other programs",
+    "viz/figures": "draws figures of every lesson",
+    "viz/large": "draws large models",
+    "viz/notebook": "renders pages as a notebook does",
+    "viz/test_markup.py": "renders every page",
+    "viz/test_untranslated.py": "renders every page",
+    "workbench": "runs programs of readers many times",
+}
 Collecting: TypeAlias = Generator[None, pytest.CollectReport, pytest.CollectReport]
 
 
@@ -73,7 +99,6 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-ROOT = Path(__file__).resolve().parents[1]
 NAMES_SHA256 = "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"
 HOW_TO_GET_IT = (
     "The golden values need names.txt of Karpathy's makemore (32,033 names, github.com/karpathy/makemore): "
