@@ -133,6 +133,11 @@ class View:
         models = list(PRESETS.values())
         self.wide = [one.row / max(each.row for each in models) for one in models]
         self.tall = [one.config.n_layer / max(each.config.n_layer for each in models) for one in models]
+        # the names of those boxes that reach out of the one which is on show first
+        self.outer = [
+            name if wide > self.wide[first] or tall > self.tall[first] else ""
+            for name, wide, tall in zip(names, self.wide, self.tall, strict=True)
+        ]
         self.gpt2 = known["GPT-2 124M"]
         self.smol = known["SmolLM2-135M"]
         self.llama2 = known["Llama-2-7B"]
