@@ -176,13 +176,13 @@ def test_the_small_pictures_count_what_their_pages_count() -> None:
     )
     both = kinds("with-and-without")
     n = view_of("with-and-without").n
-    assert len(both["again"]) == len(both["kept"]) == n * (n - 1) // 2 and len(both["new"]) == 2 * n
+    assert len(both["again"]) == len(both["k kept"]) == n * (n - 1) // 2 and len(both["new"]) == 2 * n
     lives = kinds("why-q")
     assert {kind: len(lives[f"{kind} f3"]) for kind in "qkv"} == view_of("why-q").reads
     old = view_of("old-rows")
     changed = old.experiments[old.choices[0].at]
     rows = kinds("old-rows")
-    assert (len(rows["again"]), len(rows["again"]) + len(rows["kept"])) == (changed.n_stale, changed.n_rows)
+    assert (len(rows["again"]), len(rows["again"]) + len(rows["k kept"])) == (changed.n_stale, changed.n_rows)
     assert len(kinds("training")["none"]) == view_of("training").masked
     passes = kinds("prefill-and-decode")
     assert len(passes["new"]) == len(view_of("prefill-and-decode").columns)

@@ -39,7 +39,7 @@ class Sketch(NamedTuple):
 
 
 def sketch(pieces: Iterable[Piece]) -> Sketch:
-    """The picture of these pieces. Boxes lie below outlines and lines.
+    """The picture of these pieces. Boxes lie below outlines and lines; a row that is kept is half of K, half of V.
 
     A box is placed by the one before it: what is alike is written alike, and packs well.
     """
@@ -49,7 +49,10 @@ def sketch(pieces: Iterable[Piece]) -> Sketch:
         match piece:
             case Rect(x, _, w, _, fill, stroke):
                 end = max(end, x + w)
-                if fill:
+                if fill == "kept":
+                    for half, owner in enumerate("kv"):
+                        filled.setdefault(f"{owner} kept", []).append(piece._replace(x=x + half * w / 2, w=w / 2))
+                elif fill:
                     filled.setdefault(CLASSES.get(fill, fill), []).append(piece)
                 else:
                     own.append(PathShape(stroke, ring(piece) if piece.round == w / 2 else outline([piece])))
