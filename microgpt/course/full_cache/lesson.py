@@ -12,7 +12,7 @@ from microgpt.config import Array, Config
 from microgpt.course.full_cache import sink
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
 from microgpt.course.full_cache.questions import asks
-from microgpt.course.full_cache.timeline import MIDDLE, drawing, stairs
+from microgpt.course.full_cache.timeline import MIDDLE, columns, drawing, stairs
 from microgpt.course.full_cache.tray import Measure, tray
 from microgpt.experiments.dropping.results import load_results
 from microgpt.model import forward
@@ -55,7 +55,7 @@ class View:
         words = [show(model.tokenizer.vocabulary[i]) for i in ids]
         cases = [Case(model, one, found[ALL]) for one in found.values()]
         story, shown = text_of(shipped(SHIFTED), "The next day is bright")[0], shipped(SHIFTED).config.n_ctx
-        self.n_prompt, self.room, self.cases = n_prompt, room, cases
+        self.room, self.cases = room, cases
         self.trace = recording.trace
         # at first the step before which the window gives up its first row
         self.choices = (
@@ -72,9 +72,8 @@ class View:
             words, [one.reads for one in found.values()], [drop_rounding(one.variation) for one in found.values()]
         )
         self.stairs = [stairs(self.lines, i) for i in range(len(cases))]
-        self.own = [(i, i + MIDDLE, 1) for i in range(len(ids))]
-        # by step and policy, what has moved, of the scale
-        self.moved = [[x / self.scale.high for x in line.off] for line in self.lines]
+        self.own = [(i, len(ids) - i - MIDDLE, 1) for i in range(len(ids))]
+        self.moved = [columns(case.off, self.scale.high) for case in cases]
         # the largest difference between ring and window
         self.ring = float(np.abs(np.array(window.off) - np.array(ring.off)).max())
         self.shifted = after_shift(shipped(SHIFTED), story[:shown], ROWS_KEPT)  # by layer: K and V
@@ -125,6 +124,9 @@ class Case:
         self.mean = float(np.mean(moved))
         self.logits = max(one.off)
         self.first = one.first
+        self.rows = max(map(len, one.first_head))  # that the head which is drawn reads at most
+        # by step, the likeliest token
+        self.writes = [show(words[i]) for i in one.likeliest]
         self.here = show(here) if here else ""  # what it would write there,
         self.there = show(there) if there else ""  # and what the model writes with all rows
 

@@ -1,16 +1,17 @@
-"""The picture of a text in too little room: a line per step, a column per row, and how far the step's answer is off.
+"""The picture of a text in too little room: a column per step, a line per row, and how far the step's answer is off.
 
 It is one drawing for all policies; each cell says under which of them the step can still read that row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from microgpt.config import Array
 
-MIDDLE = 0.5  # of a line, which is one high
+MIDDLE = 0.5  # of a line, which is one high, and of a column, which is one wide
 
 
 class StepCell(NamedTuple):
@@ -21,7 +22,7 @@ class StepCell(NamedTuple):
 
 
 class Stairs(NamedTuple):
-    """A policy's cells of all steps, as lines from the left: where all heads hold the row, and where some do."""
+    """A policy's rows as lines from the left, the newest on top: the steps at which all heads hold it, and some do."""
 
     held: list[tuple[int, float, int]]
     part: list[tuple[int, float, int]]
@@ -44,12 +45,25 @@ def drawing(words: Sequence[str], reads: Sequence[Array], off: Sequence[Sequence
 
 
 def stairs(lines: Sequence[StepLine], policy: int) -> Stairs:
-    """The own row of each step is not among them."""
-    cells = [(j, i + MIDDLE, one) for i, line in enumerate(lines) for j, one in enumerate(line.cells[:-1])]
-    return Stairs(
-        [(x, y, 1) for x, y, one in cells if policy in one.held],
-        [(x, y, 1) for x, y, one in cells if policy in one.part],
-    )
+    """The step that brings a row is not among its own."""
+    return Stairs(lives(lines, lambda one: policy in one.held), lives(lines, lambda one: policy in one.part))
+
+
+def lives(lines: Sequence[StepLine], holds: Callable[[StepCell], bool]) -> list[tuple[int, float, int]]:
+    """Each row from the first step to the last at which it is held: step, height, and how many steps."""
+    found = list[tuple[int, float, int]]()
+    for j in range(len(lines)):
+        y, next_step = len(lines) - j - MIDDLE, 0
+        for i in (i for i in range(j + 1, len(lines)) if holds(lines[i].cells[j])):
+            x, length = (found.pop()[0], i) if i == next_step else (i, i)
+            found.append((x, y, length - x + 1))
+            next_step = i + 1
+    return found
+
+
+def columns(off: Sequence[float], whole: float) -> list[tuple[float, float, int]]:
+    """A line upwards for each step that is off at all, in hundredths of the `whole`: where it begins, how high."""
+    return [(i + MIDDLE, 100 - high, high) for i, x in enumerate(off) if (high := ceil(100 * x / whole))]
 
 
 def cell(shares: Sequence[float]) -> StepCell:

@@ -28,24 +28,22 @@ run = runs("full-cache", RUNS)
 
 
 def drawn(tree: Element, case: int, some: bool = False) -> list[list[int]]:
-    """By step: the columns of the older rows that are there, held by all heads or by some."""
-    (stairs,) = find(tree, "stairs")
-    found = list[list[int]]([] for _ in cells(find(stairs, "own")[0]))
-    for path in find(stairs, f"P{case}")[0].iter():
-        if path.tag.endswith("path") and ("some" in classes(path)) == some:
-            for step, column in cells(path):
-                found[step].append(column)
-    return found
+    """By step: the older rows that are there, held by all heads or by some; V is drawn as K is."""
+    stairs = find(tree, "stairs")[case]
+    n = len(cells(find(stairs, "own")[0]))
+    k, v = ([path for path in find(stairs, kind) if ("some" in classes(path)) == some] for kind in "kv")
+    assert [path.get("d") for path in k] == [path.get("d") for path in v]
+    at = [(step, n - 1 - height) for path in k for step, height in cells(path)]
+    return [sorted(row for when, row in at if when == step) for step in range(n)]
 
 
 def cells(path: Element) -> list[tuple[int, int]]:
-    """Step and column of each cell of a path: moves to the middle of its left side, then one to the right."""
+    """Step and height, from above, of each cell of a path: a line begins at the middle of a left side."""
     places, x, y = list[tuple[int, int]](), 0.0, 0.0
     for dx, dy, length in re.findall(r"[Mm](-?\d+) (-?[\d.]+)h(\d+)", path.get("d", "")):
         x, y = x + int(dx), y + float(dy)
-        places.append((int(y - 0.5), int(x)))
-        assert length == "1"
-        x += 1
+        places += [(int(x) + i, int(y - 0.5)) for i in range(int(length))]
+        x += int(length)
     return places
 
 
@@ -136,7 +134,7 @@ def test_what_has_moved_is_half_the_sum_of_differences(run: Run) -> None:
     made, tree = run
     model = shipped(made.model)
     ids, n_prompt = text_of(model, made.trace.about["prompt"])
-    assert (n_prompt, len(ids)) == (made.n_prompt, made.n)
+    assert len(ids) == made.n
     cache, full = SinkCache(model.config, 1, made.room - 1), KVCache(model.config)
     (case,) = (one for one in made.cases if one.policy == "sinks")
     first = None
@@ -147,6 +145,15 @@ def test_what_has_moved_is_half_the_sum_of_differences(run: Run) -> None:
         if first is None and i >= n_prompt - 1 and ours.argmax() != theirs.argmax():
             first = i
     assert case.first == first and abs(case.mean - np.mean(case.off)) < 1e-12
+    at = made.cases.index(case)
+    said = [
+        [text(one) for one in find(tree, f"P{at}") if {"said", f"D{i}"} <= classes(one)][-2:] for i in range(made.n)
+    ]
+    assert [float(off.split()[0]) for off, _ in said] == [float(f"{100 * off:.1f}") for off in case.off]
+    every = next(one for one in made.cases if one.policy == "all")
+    assert [", with all rows" in words for _, words in said] == [
+        here != there for here, there in zip(case.writes, every.writes, strict=True)
+    ]
     panel = text(find(tree, f"C{made.cases.index(case)}")[0])
     assert (f"After position {first} it would write" in panel) == (first is not None)
 
