@@ -15,9 +15,9 @@ PAGE = Page(
     model="stories",
     prompt="The next day is bright",
     spoken=(("es", "cuentos", "El nuevo día es claro"),),
-    try_=N_("run the prompt at once, in chunks, or token by token."),
-    notice=N_("the rows come out the same; how often the weights must be read does not."),
+    try_=N_("let one token after the other come, and see what each pass waits for."),
+    notice=N_("the pass of a long prompt computes for longer than it reads; all others wait for the reading."),
     needs=("with-and-without",),
     sources=("scaling", "chunked", "speculative", "flash", "paged", "a100", "llama3"),
-    figures=("busy", "rounds"),
+    figures=("passes", "busy", "rounds"),
 )

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from microgpt.course.prefill_and_decode import passes, reuse
-from microgpt.course.prefill_and_decode.passes import LARGE_CONFIGS, SHORT_PROMPT, Estimate, chart, large_pass, undone
+from microgpt.course.prefill_and_decode.passes import LARGE_CONFIGS, Estimate, chart, large_pass, undone
 from microgpt.course.prefill_and_decode.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import schedule
@@ -93,17 +93,16 @@ class View:
         self.bare = sum(one.macs - head for one in runs[0].passes[: runs[0].n_prefill])
         self.prefill = Estimate(MODEL, "prefill")  # of MODEL
         self.decode = Estimate(MODEL, "decode")
-        self.short = Estimate(MODEL, "prefill", SHORT_PROMPT)  # of a short prompt
+        self.short = Estimate(MODEL, "prefill", n)  # of a prompt as short as the reader's
         # how many tokens of the prompt take as long as one of decode
         self.faster = a_token["decode"] / a_token["prefill"]
         self.enough = enough  # tokens in a pass from which computing takes longer than reading
         self.chart = chart()
-        self.times = passes.times(MODEL)
+        self.times = passes.times(MODEL, n)
         self.moments = passes.arrivals(self.times)
-        n_moments = len(self.moments)
         self.choices = (
             Choice("way", range(len(sizes))),
-            Choice("tokens", range(n_moments), n_moments - 1, in_figure=False),
+            Choice("tokens", range(len(self.moments)), 1, in_figure=False),  # the first token after the long prompt
         )
         # the model whose line in the chart ends first, and where: it sees no more tokens at once
         self.ends = ends, LARGE_CONFIGS[ends][0].n_ctx

@@ -30,8 +30,8 @@ from microgpt.weights import Model, shipped
 LARGE_CONFIGS = {name: (PRESETS[name].config, n) for name, n in (("GPT-2 124M", 1000), ("Llama-3-8B", 2000))}
 CHUNK = 256  # tokens, of a chunked prefill
 WIDEST = 4096  # tokens in a pass; how far the chart goes
-MORE_TOKENS = 12  # that are written after the longer prompt, as far as the picture of time goes
-SHORT_PROMPT = 100  # tokens of a prompt that is run as quickly as a step of decode
+MORE_TOKENS = 11  # that are written after the longer prompt, as far as the picture of time goes
+TOKEN_WIDE = 12  # of the thousandths of the time on show
 N_BEAMS, BEAM_TOKENS = 4, 8  # continuations of one prompt, and the tokens of each
 TARGET, DRAFT, DRAFT_PROMPT, N_DRAFT = "names-deep", "names", "a", 3  # two models with one vocabulary
 
@@ -64,42 +64,61 @@ class Arrival(NamedTuple):
     tokens: list[int]
 
 
+class TimedPass(NamedTuple):
+    """A pass on the axis of time, in thousandths of what is on show: it lasts as long as the longer of the last two."""
+
+    start: float
+    length: float
+    computing: float
+    reading: float
+
+    @property
+    def token(self) -> float:
+        """Where the token stands that it brings, which is TOKEN_WIDE."""
+        return self.start + self.length - TOKEN_WIDE
+
+
 class Times(NamedTuple):
-    """A prompt and what is written after it; passes are [kind, start, length], in thousandths of the time on show."""
+    """A prompt and what is written after it."""
 
     prompt: int
     first: float  # milliseconds
     each: float
-    passes: list[tuple[str, float, float]]
+    passes: list[TimedPass]
+
+    @property
+    def prefill(self) -> float:
+        """Its share of the time on show."""
+        return self.passes[0].length / 1000
 
 
-def times(name: str) -> list[Times]:
-    """When the tokens come after its prompt, and after a short one, on one axis of time."""
+def times(name: str, short: int) -> list[Times]:
+    """When the tokens come after its prompt, and after one of `short` tokens, on one axis of time."""
     config, n = LARGE_CONFIGS[name]
 
-    def least(tokens: int, start: int) -> float:
-        return 1000 * A100.seconds(schedule.estimate(config, tokens, start))
+    def least(tokens: int, start: int) -> tuple[float, float, float]:
+        """The milliseconds of a pass, of its arithmetic and of its reading."""
+        work = schedule.estimate(config, tokens, start)
+        return 1000 * A100.seconds(work), 1000 * work.macs / A100.macs, 1000 * work.bytes_read / A100.bytes
 
-    both = [(prompt, least(prompt, 0), least(1, prompt)) for prompt in (n, SHORT_PROMPT)]
-    whole = max(first + MORE_TOKENS * each for _, first, each in both)
+    both = [(prompt, least(prompt, 0), least(1, prompt)) for prompt in (n, short)]
+    whole = max(first + MORE_TOKENS * each for _, (first, *_), (each, *_) in both)
 
-    def passes(first: float, each: float) -> list[tuple[str, float, float]]:
-        starts = [first + i * each for i in range(int((whole - first) / each + 1e-9))]
-        return [("prefill", 0.0, first), *(("decode", start, each) for start in starts)]
+    def passes(prompt: tuple[float, float, float], step: tuple[float, float, float]) -> list[TimedPass]:
+        starts = [prompt[0] + i * step[0] for i in range(int((whole - prompt[0]) / step[0] + 1e-9))]
+        every = [(0.0, *prompt), *((start, *step) for start in starts)]
+        return [TimedPass(*(1000 * x / whole for x in one)) for one in every]
 
-    return [
-        Times(prompt, first, each, [(kind, 1000 * x / whole, 1000 * w / whole) for kind, x, w in passes(first, each)])
-        for prompt, first, each in both
-    ]
+    return [Times(tokens, prompt[0], step[0], passes(prompt, step)) for tokens, prompt, step in both]
 
 
 def arrivals(both: Sequence[Times]) -> list[Arrival]:
     """The beginning, and the end of each pass of the first text."""
     first = both[0]
-    ends = [0.0, *(x + width for _, x, width in first.passes)]
-    scale = first.first / first.passes[0][2]
+    ends = [0.0, *(one.start + one.length for one in first.passes)]
+    scale = first.first / first.passes[0].length
     return [
-        Arrival(end / 1000, end * scale, [sum(x + width <= end + 1e-6 for _, x, width in one.passes) for one in both])
+        Arrival(end / 1000, end * scale, [sum(x.start + x.length <= end + 1e-6 for x in one.passes) for one in both])
         for end in ends
     ]
 

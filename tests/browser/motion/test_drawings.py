@@ -150,7 +150,7 @@ def test_what_is_kept_stands_below_the_middle_of_those_that_share_it(new_tab: Op
 def test_each_token_lies_in_the_pass_that_runs_it(opened: At) -> None:
     page = opened("prefill-and-decode")
     found = page.run(
-        f"""(() => {{ const which = 0; {TOOLS}
+        f"""(() => {{ const which = 1; {TOOLS}
         const top = (e) => Math.round(e.getBoundingClientRect().top - drawing.querySelector(".fall").getBoundingClientRect().top);
         const line = drawing.querySelector(".numbers small").getBoundingClientRect().height;
         return choices.map((choice) => {{ choice.click(); drawing.offsetWidth; end();

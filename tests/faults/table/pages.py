@@ -19,7 +19,7 @@ PAGES = [
         ("tests/viz/test_formats.py", "tests/course/reading_limit/test_lesson.py"),
     ),
     Fault(
-        "one-of-many", "pages", "microgpt/course/prefill_and_decode/widget.html",
+        "one-of-many", "pages", "microgpt/course/prefill_and_decode/passes.html",
         "after {{ start }} row; the cache", "after {{ start }} rows; the cache",
         ("tests/viz/test_markup.py::test_every_page_is_sound",),
     ),
