@@ -58,11 +58,11 @@ class Lines(NamedTuple):
 
 
 class KeyBar(NamedTuple):
-    """A key: the weight that it gets in each case, before and after, as shares of the largest of all."""
+    """A key: the weight that it gets in each case, and how far it has moved; each as a share of the largest of all."""
 
     position: int
-    before: list[float]
     after: list[float]
+    moved: list[float]
 
 
 class Drawing(NamedTuple):
@@ -70,12 +70,16 @@ class Drawing(NamedTuple):
     grids: list[Lines]
     keys: list[KeyBar]
     most: float  # the largest weight, which has full height
+    farthest: float  # how far a weight has moved at most, in any case
 
 
 def drawing(cases: Sequence[CaseShown]) -> Drawing:
     axes = [axis(case) for case in cases]
-    weights = [(case.shift.before, case.shift.after) for case in cases]
-    most = max(float(x.max()) for pair in weights for x in pair)
+    weights, moved = (
+        [case.shift.after for case in cases],
+        [abs(case.shift.after - case.shift.before) for case in cases],
+    )
+    most, farthest = (max(float(x.max()) for x in both) for both in (weights, moved))
     return Drawing(
         [
             NumberColumn(
@@ -87,12 +91,11 @@ def drawing(cases: Sequence[CaseShown]) -> Drawing:
         ],
         [visible_points(axis, case) for axis, case in zip(axes, cases, strict=True)],
         [
-            KeyBar(
-                j, [float(before[j]) / most for before, _ in weights], [float(after[j]) / most for _, after in weights]
-            )
-            for j in range(len(weights[0][0]))
+            KeyBar(j, [float(x[j]) / most for x in weights], [float(x[j]) / (farthest or 1) for x in moved])
+            for j in range(len(weights[0]))
         ],
         most,
+        farthest,
     )
 
 

@@ -59,7 +59,11 @@ def test_what_is_drawn_lies_where_the_numbers_say(run: Run) -> None:
             assert case.per_channel or len(lines) == case.points
         off = [column.off[i] * case.scales[j] / 2 for j, column in enumerate(made.drawing.columns)]
         assert np.abs(np.abs(np.subtract(case.after, case.before)) - off).max() < 1e-3 * max(case.scales)
-    assert max(x for key in made.drawing.keys for x in (*key.before, *key.after)) == 1
+    keys, far = made.drawing.keys, made.drawing.farthest
+    assert max(x for key in keys for x in key.after) == max(x for key in keys for x in key.moved) == 1
+    for i, case in enumerate(made.cases):
+        moved = np.abs(case.shift.after - case.shift.before)
+        assert np.abs(moved - far * np.array([key.moved[i] for key in keys])).max() < 1e-12
     assert len(find(tree, "num")) == len(made.cases[0].before) and len(find(tree, "one")) == made.n
 
 
