@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="names",
     prompt="emma",
-    try_=N_("look at the mask, then train the model below from its first step."),
+    try_=N_("go on to all at once and look at the mask; then train the model below from its first step."),
     notice=N_(
         "the losses are the same with and without a cache; early rows learn most from those who read them later."
     ),

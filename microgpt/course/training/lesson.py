@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from microgpt.config import Array
+from microgpt.config import Array, Config
 from microgpt.course.training.live import HOOKS, SMOOTH
 from microgpt.course.training.questions import asks
 from microgpt.errors import N_
@@ -17,13 +17,13 @@ from microgpt.experiments.trainer import Trainer
 from microgpt.train import samples
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
-from microgpt.viz.drawing.heat import Scale, Strip
+from microgpt.viz.drawing.heat import Scale, Strip, scale_for
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, is_own, shipped
 
 __all__ = ["HOOKS", "view"]
-SHOWN_LAYER = 0
+SHOWN_LAYER, ROUNDING = 0, 1e-12
 FIRST_STEP, LIVE, DETACHED = 0, 0, 1  # of what can be chosen: the first step; rows with their history, and without
 
 
@@ -34,7 +34,7 @@ class QueryLine(NamedTuple):
     weights: Strip  # over the keys that the mask leaves
     target: str
     loss: float
-    cached: float
+    same: bool  # as that of the cached step
 
 
 Sides: TypeAlias = list[tuple[str, float, float]]  # of K and of V: its letter, what comes from its own step, and later
@@ -97,13 +97,16 @@ class View:
         self.trace = recording.trace
         self.choices = (
             Choice("pass-head", range(config.n_head)),
-            Choice("at-once", range(n + 1), n, in_figure=False),  # a step for each token, then all together
+            Choice("at-once", range(n + 1), n - 1, in_figure=False),  # a step for each token, then all together
             Choice("rows-cut", (LIVE, DETACHED), in_figure=False),
             Choice("learned-layer", range(config.n_layer), in_figure=False),
         )
         # by head, of layer 0
         self.heads = [
             query_lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)
+        ]
+        self.kept = [
+            rows_of_head(tape["k", SHOWN_LAYER], tape["v", SHOWN_LAYER], head, config) for head in range(config.n_head)
         ]
         self.mean = float(parallel.mean())
         self.apart = float(np.abs(parallel - cached).max())  # the losses of the parallel pass and of the cached one
@@ -137,6 +140,13 @@ class View:
 view = View
 
 
+def rows_of_head(keys: Array, values: Array, head: int, config: Config) -> list[tuple[Strip, Strip]]:
+    """The row of K and that of V which each token has for this head: of [n, n_kv_head, head_dim]."""
+    mine, scale = head * config.n_kv_head // config.n_head, scale_for(keys, values)
+    both = zip(keys[:, mine], values[:, mine], strict=True)
+    return [(scale.strip(k)._replace(digits=None), scale.strip(v)._replace(digits=None)) for k, v in both]
+
+
 def query_lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> list[QueryLine]:
     scale = Scale(1.0)
     return [
@@ -145,7 +155,7 @@ def query_lines(weights: Array, tokens: list[str], parallel: Array, cached: Arra
             scale.strip(row[: i + 1]),
             tokens[i + 1],
             float(parallel[i]),
-            float(cached[i]),
+            bool(abs(parallel[i] - cached[i]) < ROUNDING),
         )
         for i, row in enumerate(weights)
     ]

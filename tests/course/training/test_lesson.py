@@ -13,6 +13,7 @@ from microgpt.experiments.mistakes import logits_of
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import percent
 from microgpt.weights import Model, shipped
 from tests.support.pages import drawn, find
 
@@ -91,8 +92,17 @@ def test_a_row_hears_from_itself_and_from_all_that_come_after_it(model: str, pro
     shown, tree = drawn("training", model, prompt)
     steps = [one for one in tree.iter("input") if one.get("name") == "at-once"]
     assert len(steps) == shown.n + 1 and [one.get("value") for one in steps if one.get("checked") is not None] == [
-        str(shown.n)
+        str(shown.n - 1)
     ]
+    for head, (lines, kept) in enumerate(zip(shown.heads, shown.kept, strict=True)):
+        table = find(find(tree, "pass")[head], f"w{shown.n}")[0]
+        assert (
+            all(line.same for line in lines)
+            and [len(find(table, kind)) for kind in ("kept", "k", "v")] == [shown.n] * 3
+        )
+        widths = [[int(n) for n in re.findall(r"w(\d+)", str(cell.get("class")))] for cell in find(table, "heat")]
+        assert widths == [[percent(cell.value)] for line in lines for cell in line.weights.cells]
+        assert len(kept) == shown.n
     for table, layer in zip(find(tree, "learned"), shown.layers, strict=True):
         assert [[len(find(line, kind)) for kind in ("own", "later", "none")] for line in table.iter("tr")][1:-2] == [
             [1, i, shown.n - 1 - i] for i in range(shown.n)

@@ -86,7 +86,7 @@ def numbers_of_why_q(view: Any, i: int) -> list[str]:
 def numbers_of_training(view: Any, i: int) -> list[str]:
     wanted = [str(SHOWN_LAYER), str(i)]  # of the line below the title
     wanted += [text for row in view.heads[i] for text in printed(row.weights)]
-    wanted += [number(x) for row in view.heads[i] for x in (row.loss, row.cached)]
+    wanted += [number(row.loss) for row in view.heads[i]]
     return [*wanted, str(view.masked), upper_bound(view.apart)]
 
 
