@@ -45,15 +45,34 @@ def test_each_step_gives_one_in_all(run: tuple[str, str], seed: int) -> None:
     shown = view(Settings(*run, temperature=1.0, seed=seed))
     total = weights_by_step(shown.trace, Config(**shown.trace.about["config"])).sum(axis=0)
     assert np.allclose(total.sum(axis=-1), shown.n) and np.isclose(even_shares(shown.n).sum(), shown.n)
-    for rows, table in zip(shown.rows, shown.tables, strict=True):
+    for head, table in zip(shown.heads, shown.tables, strict=True):
+        rows = head.rows
         so_far = np.array([row.received for row in rows])  # [rows, steps]
         assert np.allclose(so_far.sum(axis=0), np.arange(1, shown.n + 1))
         assert np.allclose(np.array([row.even for row in rows]).sum(axis=0), np.arange(1, shown.n + 1))
-        assert [[figures[-1][1] for figures, _ in row.figures] for row in rows] == [
-            pytest.approx(list(row[1:])) for row in table.rows
-        ]
+        assert [row.gifts[-1][2] for row in rows] == pytest.approx([row[1] for row in table.rows])
+        for step in range(shown.n):  # the slices of a step are a whole, and what a line adds up comes true as printed
+            assert sum(dict((i, w) for i, w, _ in row.gifts).get(step, 0) for row in rows) == pytest.approx(1)
+            for row in rows:
+                printed = [round(w, row.digits) for i, w, _ in row.gifts if i <= step]
+                assert abs(sum(printed) - round(row.received[step], 2)) <= 0.005 + 1e-9
     largest = max(row[3] for table in shown.tables for row in table.rows[: max(1, shown.n - 1)])
     assert shown.share == largest == pytest.approx(shown.received / even_shares(shown.n)[-shown.steps])
+
+
+@pytest.mark.parametrize(("model", "prompt"), [(model, known[0]) for model, known in TEXTS.items()])
+def test_q_meets_the_keys_that_it_has_read(model: str, prompt: str) -> None:
+    """Of a head that shares its keys, those of the head that it shares."""
+    shown = view(Settings(model, prompt))
+    c = Config(**shown.trace.about["config"])
+    for one in shown.heads:
+        for name, strips, heads, at in (
+            ("q", one.queries, c.n_head, one.head),
+            ("k", [row.k for row in one.rows], c.n_kv_head, one.head // (c.n_head // c.n_kv_head)),
+        ):
+            for i, strip in enumerate(strips):
+                row = shown.trace[name, i, one.layer].reshape(heads, -1)[at]
+                assert [cell.value for cell in strip.cells] == row.tolist()
 
 
 def test_the_page_says_what_was_added_up() -> None:
