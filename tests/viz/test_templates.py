@@ -35,7 +35,6 @@ KNOWN: dict[str, tuple[int, str]] = {
     "m.to: 3": (1, "the fourth, likewise"),
     "selectattr: 0": (1, "the first of a pair: its name"),
     "in_lines: 4": (1, "how many decimals"),
-    "range: 4": (2, "a cell for each of q, K, V and the MLP, as there are columns"),
     "range: 3": (2, "every third colour of the heat scale"),
     "range: -3": (1, "every third colour of the heat scale"),
     "Add: 2": (1, "columns of a plain table beside its numbers"),

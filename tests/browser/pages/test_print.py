@@ -142,7 +142,11 @@ def test_two_runs_are_drawn_as_far_as_their_last_step(paper: Tab, site: Path) ->
         assert row["y"] + row["height"] <= box["y"] + box["height"] + 0.5
         assert abs(cell["y"] - row["y"]) < row["height"]  # the last token has its cell in the last row
     said = paper.locator(".with-and-without .drawing .said").filter(visible=True).all()
-    assert [one.inner_text()[0] for one in said] == [f"{steps}", f"{steps * (steps + 1) // 2}"[0]]
+    assert [one.inner_text()[0] for one in said] == ["O", f"{steps}", f"{steps}", f"{steps * (steps + 1) // 2}"[0]]
+    hatched = paper.locator(".with-and-without .run").filter(visible=True)  # over all rows but the newest
+    row = paper.locator(".with-and-without .pile.over .line.R0").bounding_box()
+    box = hatched.bounding_box()
+    assert box and row and abs(box["height"] - (steps - 1) * row["height"]) < 1
     paper.emulate_media(media="null")
 
 

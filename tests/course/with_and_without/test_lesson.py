@@ -32,22 +32,25 @@ def test_every_step_counts_what_both_runs_did(run: Run) -> None:
         assert [numbers(b)[0] for b in totals.iter("b")] == so_far.tolist()
 
 
-def test_rows_say_what_is_new_kept_and_computed_again(run: Run) -> None:
-    tokens = run[0].trace.about["tokens"]
-    for t, board in enumerate(find(run[1], "sheet"), start=1):
-        with_cache, without = find(board, "side")
-        for side in (with_cache, without):
-            names = [text(th).strip() for row in side.iter("tr") for th in row.iter("th") if th.get("scope") == "row"]
-            assert names == tokens[:t]
-        assert [len(find(with_cache, kind)) for kind in ("lit", "calm", "anew")] == [1, t - 1, 0]
-        assert [len(find(without, kind)) for kind in ("lit", "calm", "anew")] == [1, 0, t - 1]
-        drawn = [len(list(side.iter("tr"))) for side in (with_cache, without)]
-        assert drawn == [t + 1] * 2  # no room is kept for what is not there yet
+def test_a_pile_has_a_row_a_token_and_each_step_runs_over_those_before_it(run: Run) -> None:
+    """And what is said of a step counts them: one token with the cache, all of them without it."""
+    made, tree = run
+    tokens, n = made.trace.about["tokens"], made.n
+    for pile in find(tree, "pile"):
+        rows = [row for row in find(pile, "line") if (row.get("class") or "").startswith("line R")]
+        assert [text(one) for row in rows for one in find(row, "tok")] == tokens[:n]
+        assert [row.get("class") for row in rows] == [f"line R{i}" for i in range(n)]
+        assert all([one.get("class") for one in row.iter("i")] == ["q", "k", "v", None] for row in rows)
+    with_cache, without = find(tree, "pile")
+    assert not find(with_cache, "run")
+    assert [one.get("class") for one in find(without, "run")] == [f"run D D{i} R{i}" for i in range(n)]
+    once, _, over, _ = ([numbers(one) for one in find(p, "said")] for p in find(tree, "both")[0].iter("p"))
+    assert once == [[i] for i in range(n)] and over == [[i + 1] for i in range(n)]
 
 
 def test_tokens_that_have_run_are_those_of_all_steps_so_far(run: Run) -> None:
     made, tree = run
-    once, over = ([numbers(one) for one in find(p, "said")] for p in find(tree, "both")[0].iter("p"))
+    _, once, _, over = ([numbers(one) for one in find(p, "said")] for p in find(tree, "both")[0].iter("p"))
     n, tokens = made.n, made.trace.about["tokens"]
     assert once == [[i] for i in range(1, n + 1)]
     assert over[0] == [1] and over[1:] == [[sum(range(1, i + 1)), sum(range(1, i + 1)) - i] for i in range(2, n + 1)]
@@ -58,16 +61,18 @@ def test_tokens_that_have_run_are_those_of_all_steps_so_far(run: Run) -> None:
 
 
 def test_both_logits_are_the_recordings_and_the_bound_holds(run: Run) -> None:
-    made, boards = run[0], find(run[1], "sheet")
+    made, boards = run[0], find(run[1], "answer")
     recording = recording_of(made)
     trace, vocabulary = recording.trace, recording.trace.about["vocabulary"]
-    for i, board in enumerate(boards):
-        (answer,) = find(board, "answer")
+    for i, answer in enumerate(boards):
         rows = list(answer.iter("tr"))[1:]
         ids = [vocabulary.index(text(next(row.iter("bdi")))) for row in rows]
         shown = np.array([[numbers(td)[0] for td in row.iter("td")] for row in rows])
         shown_as(shown[:, 0].tolist(), trace["logits", i][0][ids], 4)
         shown_as(shown[:, 1].tolist(), trace["recompute_logits", i][ids], 4)
+        (likeliest, *_) = rows
+        for one, td in zip(find(answer, "alike"), likeliest.iter("td"), strict=True):
+            assert text(next(one.iter("b"))) == text(td) and text(next(one.iter("bdi"))) == vocabulary[ids[0]]
         assert ids[0] == trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax()
         assert np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max() == made.steps[i].difference
     assert made.difference < 1e-12
