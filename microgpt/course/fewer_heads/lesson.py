@@ -56,7 +56,8 @@ class View:
             Choice("smol", range(len(variants)), published, in_figure=False),
         )
         self.model = model.name
-        self.token = show(trace.about["tokens"][-1])
+        self.tokens = [show(token) for token in trace.about["tokens"][:n]]
+        self.token = self.tokens[-1]
         self.config = config
         self.queries = [query for group in own.groups for query in group.queries]  # of layer 0, the same in all ways
         self.ways = ways  # heads shared; the last one is the short row of half the width
