@@ -48,11 +48,6 @@ class Drawing(NamedTuple):
     def corner(self) -> Percents:
         return Percents(100 * self.ridge, 100 * (1 - self.top))
 
-    @property
-    def walls(self) -> list[float]:
-        """The limits in hundredths."""
-        return [100 * x for x in self.limits]
-
 
 def drawing(ridge: float, intensities: Sequence[Sequence[float]], limits: Sequence[float]) -> Drawing:
     """`intensities` by case and batch."""
