@@ -40,7 +40,7 @@ PAGES = [
     ),
     Fault(
         "letter-of-another-row", "pages", "microgpt/course/fewer_heads/widget.html",
-        '{% elif kind == "k" %}{% trans at=group.at %}K', '{% elif kind == "v" %}{% trans at=group.at %}K',
+        "{{ kind|upper }}{{ group.at }}", '{{ "V" if kind == "k" else "K" }}{{ group.at }}',
         ("tests/course/fewer_heads/test_lesson.py",),
     ),
     Fault(
