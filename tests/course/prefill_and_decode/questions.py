@@ -110,7 +110,7 @@ seed 2 | each generated token's k and v join the cache, one pass a token | two-k
 seed 3 | a full pass for every new token | two-kinds | those of the prompt share one
 seed 4 | prefill: all prompt tokens in parallel, bound by compute, fills the cache | prefill-work | 2,000 tokens | reads each weight once | 964 multiply-adds for each byte | bound by compute
 seed 4 | prefill is fast, decode is slow | seconds | the prompt takes 92\.84 ms and each later token 7\.48 ms | it runs 161 tokens of the prompt
-seed 4 | and when it is not: a short prompt | short | fewer than 164 tokens | 7\.36 ms for a prompt of 100 tokens, against 7\.48 ms
+seed 4 | and when it is not: a short prompt | short | fewer than 164 tokens | 7\.36 ms for a prompt of 6 tokens, against 7\.48 ms
 seed 4 | only the last row of a prompt needs logits | head | output head: 3,168 of them each time | 113,280 multiply-adds in all three ways
 REFERENCE 5 | what beams do with rows | beams | With 4 beams of 8 new tokens each, after a prompt of 6, copies hold 56 rows | it is 38\.
 seed 4 | chunked prefill | same-cache | differ by less than 1e-12 | cut a long prompt into chunks
