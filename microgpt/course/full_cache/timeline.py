@@ -6,6 +6,7 @@ It is one drawing for all policies; each cell says under which of them the step 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from math import ceil
 from typing import NamedTuple
 
@@ -53,11 +54,10 @@ def lives(lines: Sequence[StepLine], holds: Callable[[StepCell], bool]) -> list[
     """Each row from the first step to the last at which it is held: step, height, and how many steps."""
     found = list[tuple[int, float, int]]()
     for j in range(len(lines)):
-        y, next_step = len(lines) - j - MIDDLE, 0
-        for i in (i for i in range(j + 1, len(lines)) if holds(lines[i].cells[j])):
-            x, length = (found.pop()[0], i) if i == next_step else (i, i)
-            found.append((x, y, length - x + 1))
-            next_step = i + 1
+        held = [i for i in range(j + 1, len(lines)) if holds(lines[i].cells[j])]
+        for _, steps in groupby(enumerate(held), lambda one: one[1] - one[0]):  # those that follow each other
+            run = [i for _, i in steps]
+            found.append((run[0], len(lines) - j - MIDDLE, len(run)))
     return found
 
 

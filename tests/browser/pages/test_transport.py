@@ -50,6 +50,11 @@ def test_keys_step_from_anywhere_but_in_fields(new_tab: Open, address: str) -> N
     page.wait(f"!{HALL}")
     page.press("?")
     assert page.run('document.querySelector("#keys").matches(":popover-open")')
+    page.open(f"{address}prefill-and-decode.html")  # a key that the transport in view has no use for is not another's
+    page.run('document.querySelector("#tokens-0").click()')
+    page.run('document.querySelector("#way-1").checked = true')
+    page.press("ArrowLeft")
+    assert page.run('document.querySelector("#way-1").checked') and page.run("scrollY") == 0
     assert not page.errors
 
 
