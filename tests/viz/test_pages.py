@@ -15,7 +15,6 @@ from microgpt.course import page as page_named
 from microgpt.decode import probabilities
 from microgpt.trace import Trace
 from microgpt.viz.controls import on_show
-from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named as page_in_course
 from microgpt.viz.page import Page
@@ -23,7 +22,6 @@ from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
-from microgpt.viz.text.place import ROOT
 from microgpt.weights import shipped
 from tests.support.pages import by_name, classes, find, folded, numbers, numbers_of, parse, shown_as, text, tree_of
 from tests.support.sampled import sampled
@@ -194,11 +192,6 @@ def test_heat_grows_with_the_number_on_one_symmetric_scale(tree: Element) -> Non
     assert all(x < 0.06 for name in order[:12] for x in levels.get(name, []))
 
 
-def test_the_key_has_full_and_half_full_cells_of_both_signs(tree: Element) -> None:
-    (key,) = find(find(tree, "legend")[0], "strip")
-    assert [cell.get("class") for cell in key] == ["p12", "p6", "n6", "n12"]
-
-
 @pytest.mark.parametrize("page", sampled(PAGES, PAGES[:30:6], "browsers report what a policy forbids"), ids=by_name)
 def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page) -> None:
     """But the sources, each of which opens in a tab of its own: in a frame the page stays, and it is not handed on."""
@@ -224,15 +217,6 @@ def test_the_policy_is_this_one() -> None:
         "require-trusted-types-for 'script'; trusted-types microgpt offline"
     )
     assert policy(frames=True) == policy().replace("base-uri", "frame-src 'self'; base-uri")
-
-
-def test_code_lines_are_lines_of_the_model() -> None:
-    source = (ROOT / "microgpt" / "model.py").read_text("utf-8")
-    for number in range(len(PHASES)):
-        for line in code(number):
-            assert source.count(line) == 1, line
-    assert any("softmax(" in line for line in code(3))
-    assert any("append(k, v)" in line for line in code(1))
 
 
 def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:

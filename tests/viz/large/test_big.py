@@ -23,7 +23,7 @@ from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.drawing.strips import ABOVE, BELOW, Thin, fold, thin_scale
 from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, of_heads, shortest
 from microgpt.viz.large.from_trace import picture_of_excerpt
-from microgpt.viz.large.heads import Open, attention, choose_heads, distances, tell_most
+from microgpt.viz.large.heads import attention, choose_heads
 from microgpt.viz.large.overview import LEVELS, again, level_of, short
 from microgpt.viz.large.picture import BigPicture, picture_of_model, picture_of_run
 from microgpt.viz.lesson import lesson_named
@@ -197,15 +197,6 @@ def test_a_head_that_is_not_open_says_what_it_shows_most() -> None:
     assert told[layer, head] == max(told.values())
 
 
-def test_what_is_shown_first_finds_a_row_that_is_neither_the_first_nor_its_own() -> None:
-    weights, heads = np.zeros((1, 3, 5, 5)), [Open(0, head, 0.0) for head in range(3)]
-    weights[0, 0] = np.eye(5)
-    weights[0, 1, :, 0] = 1
-    weights[0, 2, 3, 1] = 0.4
-    assert tell_most(weights, heads) == (2, 3)
-    assert tell_most(weights[..., :2, :2], heads) == (0, 1)
-
-
 def test_the_rule_takes_the_nearest_the_middle_and_the_furthest_of_three_layers() -> None:
     shown = view()
     config, n = shown.config, shown.n
@@ -221,12 +212,6 @@ def test_the_rule_takes_the_nearest_the_middle_and_the_furthest_of_three_layers(
     assert [(one.layer, one.head) for one in shown.open_heads] == expected
     said = text(find(tree(), "all-heads")[0])
     assert "look back least, furthest, and between" in said and "first, the middle and the last" in said
-
-
-def test_distance_is_none_for_the_token_itself_and_one_for_the_first() -> None:
-    itself, first = np.eye(5), np.zeros((5, 5))
-    first[:, 0] = 1
-    assert distances(np.stack([itself, first])[None]).tolist() == [[0, 1]]
 
 
 def test_the_author_chooses() -> None:
