@@ -58,6 +58,7 @@ SLOW = {  # modules and folders of which `make check` runs nothing -> why
     "checkpoints/test_hostile": "reads files that were made to harm",
     "checkpoints/test_loading.py": "loads and draws a model at each press",
     "checkpoints/test_ours.py": "trains small models",
+    "course/test_questions.py": "renders the questions of every lesson",
     "course/with_and_without/test_race.py": "runs texts by the clock",
     "tokenizers/test_hostile_tokenizers.py": "reads files that were made to harm",
     "tokenizers/test_tokenizer_json": "asks the library too",
@@ -69,6 +70,8 @@ SLOW = {  # modules and folders of which `make check` runs nothing -> why
     "viz/large": "draws large models",
     "viz/notebook": "renders pages as a notebook does",
     "viz/test_markup.py": "renders every page",
+    "viz/test_pages.py": "renders every page",
+    "viz/test_session.py": "runs every lesson",
     "viz/test_untranslated.py": "renders every page",
     "workbench": "runs programs of readers many times",
 }

@@ -190,12 +190,14 @@ TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # what a NamedTuple has, a
 
 def private(path: Path) -> set[str]:
     """The names with an underscore that a module takes out of one of ours."""
-    tree = tree_of(path)
-    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    if not re.search(r"[.\s(]_[a-z]", path.read_text("utf-8")):
+        return set()
+    nodes = [*ast.walk(tree_of(path))]
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
     ours_ = [node for node in froms if str(node.module).split(".")[0] in {"microgpt", "tools", "build"}]
     names = {alias.asname or alias.name for node in ours_ for alias in node.names} | {"build"}
     hidden = {alias.name for node in ours_ for alias in node.names if re.match("_[a-z]", alias.name)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
             hidden |= {f"{node.value.id}.{node.attr}"} if re.match("_[a-z]", node.attr) else set()
     return {name for name in hidden if name.rpartition(".")[2] not in TUPLES}

@@ -34,6 +34,7 @@ COMMON = (
 )
 
 COURSE = ROOT / "microgpt" / "course"
+FOLDER = default_cache() / "proved"
 
 
 class Proof:
@@ -44,7 +45,7 @@ class Proof:
         for part in parts:
             data = part if isinstance(part, bytes) else part.encode()
             key.update(len(data).to_bytes(8, "little") + data)
-        self.path = default_cache() / "proved" / key.hexdigest()
+        self.path = FOLDER / key.hexdigest()
 
     def holds(self) -> bool:
         return AT_ALL and self.path.is_file()
@@ -204,21 +205,27 @@ def imported(path: Path) -> tuple[Path, ...]:
 
 
 def names(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    waiting: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    while waiting:  # of statements alone: no expression has an import in it, and most of a module is expressions
+        node = waiting.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            below = getattr(node, part, ())
+            waiting += below if isinstance(below, list) else ()
 
 
-def files_of(name: str) -> Iterable[Path]:
+@cache
+def files_of(name: str) -> tuple[Path, ...]:
     """A module of ours, the packages that it is in, and what lies beside it that is no module."""
-    parts = name.split(".")
-    for n in range(1, len(parts) + 1):
-        place = ROOT.joinpath(*parts[:n])
-        yield from (file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
-        if n > 1 and place.is_dir():
-            yield from (file for file in place.iterdir() if file.is_file() and file.suffix not in (".py", ".pyc"))
+    package, _, _ = name.rpartition(".")
+    place = ROOT.joinpath(*name.split("."))
+    found = [file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()]
+    if package and place.is_dir():
+        found += (file for file in place.iterdir() if file.is_file() and file.suffix not in (".py", ".pyc"))
+    return (*(files_of(package) if package else ()), *found)
 
 
 class Modules:
@@ -228,14 +235,32 @@ class Modules:
         self.whole = not config.option.keyword and not any("::" in argument for argument in config.args)
         self.how = f"{config.option.markexpr}"
         self.collected, self.passed = set[str](), set[str]()
+        self.proved: list[str] | None = None
 
     def proof(self, module: str) -> Proof | None:
         found = of_module(ROOT / module)
         return found and Proof(found.path.name, self.how)
 
+    def of(self, modules: Iterable[str]) -> list[str]:
+        """Those of the modules that have been proved. Where nothing has been, nothing need be read."""
+        if not (self.whole and AT_ALL and any(FOLDER.glob("*"))):
+            return []
+        return [module for module in modules if (found := self.proof(module)) and found.holds()]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """One process finds it out for all."""
+        if self.proved is None:
+            places = [ROOT / argument for argument in node.config.args]
+            files = {file for place in places for file in ([place] if place.is_file() else place.rglob("test_*.py"))}
+            self.proved = self.of(file.relative_to(ROOT).as_posix() for file in sorted(files))
+        node.workerinput["proved"] = self.proved
+
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        modules = {item.nodeid.partition("::")[0] for item in items} if self.whole and AT_ALL else set[str]()
-        proved = {module for module in modules if (found := self.proof(module)) and found.holds()}
+        if (given := getattr(config, "workerinput", None)) is not None:
+            proved = set(given["proved"])
+        else:
+            proved = set(self.of({item.nodeid.partition("::")[0] for item in items}))
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid.partition("::")[0] in proved])
         items[:] = [item for item in items if item.nodeid.partition("::")[0] not in proved]
         self.collected |= {item.nodeid for item in items}
