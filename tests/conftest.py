@@ -60,6 +60,7 @@ SLOW = {  # modules and folders of which `make check` runs nothing -> why
     "checkpoints/test_ours.py": "trains small models",
     "course/test_questions.py": "renders the questions of every lesson",
     "course/with_and_without/test_race.py": "runs texts by the clock",
+    "serving/test_simulate.py": "lets services run for hours of their clock",
     "tokenizers/test_hostile_tokenizers.py": "reads files that were made to harm",
     "tokenizers/test_tokenizer_json": "asks the library too",
     "tools/test_bake.py": "bakes lessons",
