@@ -108,7 +108,8 @@ class View:
             """Numbers that one head holds, from the shapes of what joined the cache."""
             return sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer))  # type: ignore[union-attr]
 
-        known = {name: ModelShape(one) for name, one in PRESETS.items()}
+        models = sorted(PRESETS.values(), key=Architecture.bytes_per_token)
+        known = {one.name: ModelShape(one) for one in models}
         names = list(known)
         self.trace, self.n, self.names = trace, n, names
         first = names.index(FIRST_MODEL)
@@ -130,7 +131,6 @@ class View:
         self.formula = kv_bytes(config, n, 2)  # what `bytes` has to be
         self.known = list(known.values())
         # a token as a box: as wide as its numbers in a layer, as tall as the layers, in shares of the largest
-        models = list(PRESETS.values())
         self.wide = [one.row / max(each.row for each in models) for one in models]
         self.tall = [one.config.n_layer / max(each.config.n_layer for each in models) for one in models]
         # the names of those boxes that reach out of the one which is on show first

@@ -32,7 +32,8 @@ def test_the_factors_multiply_to_the_bytes() -> None:
 def test_the_box_of_a_token_is_as_large_as_its_bytes() -> None:
     shown = view(Settings("names", "emm"))
     areas = [wide * tall for wide, tall in zip(shown.wide, shown.tall, strict=True)]
-    assert areas == pytest.approx([areas[0] * one.per_token / shown.gpt2.per_token for one in shown.known])
+    assert areas == pytest.approx([areas[0] * one.per_token / shown.known[0].per_token for one in shown.known])
+    assert areas == sorted(areas)
     assert max(shown.wide) == max(shown.tall) == 1
     assert [one.model.name for one in shown.known if one.model.latent] == ["DeepSeek-V3"]
 
