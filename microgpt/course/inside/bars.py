@@ -19,7 +19,7 @@ from microgpt.viz.drawing.heat import Scale, scale_for
 
 Levels: TypeAlias = list[tuple[str, int]]  # of one number: a state and its level, where that is not zero
 Ways: TypeAlias = dict[str, list[Stop]]  # by state, all stops of the token that is followed
-STREAM = ("embed", "resid_pre", "resid_mid", "resid_final")
+STREAM = ("resid_pre", "resid_mid", "resid_final")
 BEHIND_LAYER = "after"  # the stream behind a layer, whatever it is called
 
 
@@ -123,13 +123,14 @@ def branches(parts: list[Stage]) -> list[Branch]:
 
 
 def bar_scales(ways: Ways) -> dict[str, Scale]:
-    """By event. What is added shares a scale with what it is added to; so do the norms, and so do q, k and v."""
-    together = [(*STREAM, "attn_out", "mlp_out"), ("attn_norm", "mlp_norm", "head_out"), QKV]
+    """By event. What is added shares a scale with what it is added to; so do the norms, and so do q, k, v and the mix
+    of the v."""
+    together = [(*STREAM, "attn_out", "mlp_out"), ("attn_norm", "mlp_norm"), (*QKV, "head_out")]
     values: dict[str, list[Array]] = {}
     for stop in (stop for way in ways.values() for stop in way):
         values.setdefault(stop.name, []).append(stop.value)
     found = {"attn_weights": Scale(1.0)}
-    for names in [*together, *([name] for name in ("attn_scores", "mlp_hidden", "logits"))]:
+    for names in [*together, *([name] for name in ("embed", "attn_scores", "mlp_hidden", "logits"))]:
         known = [name for name in names if name in values]
         found |= dict.fromkeys(known, scale_for(*(value for name in known for value in values[name])))
     return found
