@@ -74,7 +74,8 @@ class View:
         fullest = next(i for i, step in enumerate(steps) if step.token is None) - 1
         again = first_reuse(steps)
         self.trace, self.moments, self.n_blocks = trace, moments, n_blocks
-        self.choices = (Choice("step", range(len(steps)), fullest),)
+        # shown first while a block is free still, so that the queue can be seen
+        self.choices = (Choice("step", range(len(steps)), max(0, fullest - 2)),)
         self.end = fullest + 1  # the step at which a text gives its blocks back
         self.labels = [(i, one.letter, one.token or N_("ends")) for i, one in enumerate(moments, start=1)]
         self.drawing = drawing(steps, words, BLOCK_ROWS, n_blocks)
