@@ -1,6 +1,6 @@
 /* A page and what is around it: the address and its fragment set controls, or it is said; a frame's host
    learns its height and each data-tell, a slide show plays; data-view leads to what is seen, data-copy
-   copies, a key presses the nearest data-key, data-play goes on, a data-rail is scrubbed. Knows no page. */
+   copies, data-find hides the rest, a key presses the nearest data-key, data-play goes on. Knows no page. */
 (() => { "use strict";
   const script = document.currentScript.src;
   const asked = new URLSearchParams(location.search + location.hash.replace(/^#(\w+=)|.*/s, "&$1"));
@@ -47,8 +47,7 @@
   for (const e of all("[type=checkbox]")) if (`#${e.id}` === location.hash) e.checked = true; // #hall
   const changed = own(), [first] = changed; // the reader's own: asked for as if by hand, once seen
   if (first) new IntersectionObserver(([{ isIntersecting }], watcher) => {
-    if (!isIntersecting) return;
-    watcher.disconnect();
+    if (isIntersecting) watcher.disconnect(); else return;
     if (changed.length > 1 || !first.dataset.hook) all("button", first.form)[0].click();
     else first.dispatchEvent(new Event("change", { bubbles: true }));
   }).observe(root);
@@ -100,15 +99,16 @@
     if (name === "hall") (on ? root.requestFullscreen?.() : document.exitFullscreen?.())?.catch(() => {});
     if (dataset.play) play();
   });
+  document.addEventListener("input", ({ target: { value, dataset: { find } } }) => find && all(find).forEach(
+    (e) => (e.hidden = !e.textContent.toLowerCase().includes(value.trim().toLowerCase())))); // as it is typed
   document.onfullscreenchange = () => (all("[name=hall]")[0].checked = document.fullscreenElement);
   document.onpointermove = ({ clientX: x, clientY: y }) => document.querySelector("[data-rail]:active") &&
     document.elementFromPoint(x, y)?.closest("[data-rail] label")?.click(); // a rail that is held is scrubbed
   document.addEventListener("click", ({ target }) => {
     used = target.closest("[data-transport]") ?? used;
     const source = document.querySelector(target.closest("[data-copy]")?.dataset.copy ?? "no-such");
-    if (!source) return;
-    getSelection().selectAllChildren(source);
-    navigator.clipboard?.writeText(source.textContent).catch(() => {}); // or it is selected alone
+    if (source) getSelection().selectAllChildren(source);
+    if (source) navigator.clipboard?.writeText(source.textContent).catch(() => {}); // or it is selected alone
   });
   async function stay() { // what this visit has loaded is there without a network too
     const policy = self.trustedTypes?.createPolicy("offline", { createScriptURL: (url) => url });
