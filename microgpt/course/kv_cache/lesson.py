@@ -36,8 +36,11 @@ def view(settings: Settings) -> Picture:
 
 
 def code_of_step() -> str:
-    """Those functions as they stand in the package, where there are sources."""
-    return "\n\n".join(dedent(getsource(part)).strip() for part in STEP)
+    """Those functions as they stand in the package; "" in the browser, where no page is made that would show them."""
+    try:
+        return "\n\n".join(dedent(getsource(part)).strip() for part in STEP)
+    except OSError:
+        return ""
 
 
 def of_large(model: Model, picture: Picture) -> Picture:
