@@ -62,18 +62,24 @@ class HeadLines(NamedTuple):
 
 def lines_of(made: Computed, first: int) -> HeadLines:
     """The lines of the rows from the `first` on that are drawn."""
-    rows = range(first, len(made.latents))
+    rows = newest_first(made, first)
     read = multiply(made.latents, made.turned, made.keys @ made.query)
+    share = shares(made.scores.tolist(), made.weights.tolist())
     return HeadLines(
         [multiply(made.up_k, made.latents[i], made.keys[i]) for i in rows],
         [multiply(made.up_v, made.latents[i], made.values[i]) for i in rows],
         [meet(made, i) for i in rows],
-        read.lines[first:],
-        shares(made.scores.tolist(), made.weights.tolist())[first:],
+        [read.lines[i] for i in rows],
+        [share[i] for i in rows],
         multiply(made.up_k.T, made.query, made.turned),
         multiply(made.values.T, made.weights, made.out),
         multiply(made.up_v, made.mixed, made.out),
     )
+
+
+def newest_first(made: Computed, first: int) -> range:
+    """The rows from the `first` on, as they lie in a pile."""
+    return range(len(made.latents) - 1, first - 1, -1)
 
 
 def multiply(matrix: Array, row: Array, found: Array) -> Cells:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.course.latent_row.lines import Computed, HeadLines, lines_of
+from microgpt.course.latent_row.lines import Computed, HeadLines, lines_of, newest_first
 from microgpt.model import absorb, expand
 from microgpt.record import Recording
 from microgpt.viz.drawing.heat import Strip, scale_for
@@ -36,7 +36,7 @@ class OneHead(NamedTuple):
     """The head; its query in two parts, as keys have them, and its own part turned for latents."""
 
     head: int
-    rows: list[HeadRow]
+    rows: list[HeadRow]  # newest first
     query: Strip
     short: Strip
     turned: Strip
@@ -60,7 +60,7 @@ def one_head(recording: Recording, layer: int) -> OneHead:
             made_v(made.values[i]),
             float(made.weights[i]),
         )
-        for i in range(first, len(made.latents))
+        for i in newest_first(made, first)
     ]
     query, short, turned = asks(made.query), keyed(made.short_query), asks(made.turned)
     return OneHead(head, rows, query, short, turned, kept(made.mixed), made_v(made.out), lines_of(made, first))

@@ -42,7 +42,7 @@ def test_both_ways_come_to_the_same_by_hand(run: Run) -> None:
     head, ids, cache = made.head, MODEL.tokenizer.encode(made.trace.about["prompt"]), KVCache(MODEL.config)
     forward(MODEL.params, MODEL.config, ids, cache)
     first, own = made.n - len(head.rows), slice(head.head * made.own, (head.head + 1) * made.own)
-    for i, row in enumerate(head.rows):
+    for i, row in enumerate(reversed(head.rows)):
         assert abs(values(head.query) @ values(row.key) - values(head.turned) @ values(row.latent)) < 1e-9
         for strip, kept in ((row.latent, cache[0].values), (row.short, cache[0].keys)):
             assert np.abs(values(strip) - kept[0, first + i]).max() < 1e-12
