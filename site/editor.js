@@ -1,8 +1,8 @@
 /* The editor: each textarea[data-editor] gets one beside it, now, when an answer brings it, or when what it
    lies in is opened. The textarea stays the field that is sent; what is typed is kept in this browser alone,
    as a draft, and so is a tick, input[data-kept]. [data-run] of its form runs it,
-   [data-editor-line="3"][data-editor-for=name] marks line 3. CodeMirror, with which it is made one script by
-   tools/editor/script.py, does the rest. Knows no page. */
+   [data-editor-line="3"][data-editor-for=name] marks line 3; it opens at the text [data-first]. CodeMirror,
+   with which it is made one script by tools/editor/script.py, does the rest. Knows no page. */
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { HighlightStyle, bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
@@ -79,6 +79,8 @@ function mount(textarea) {
     ] });
     if (was && `${was.doc}` !== textarea.value) fill(view, textarea.value);
     textarea.hidden = true;
+    const at = Math.max(0, textarea.value.indexOf(textarea.dataset.first ?? ""));
+    view.requestMeasure({ read: () => (view.scrollDOM.scrollTop ||= view.lineBlockAt(at).top) });
     return { host, view, told: [null] }; // so that marks of before go
   } catch (error) {
     console.info(`Editor: ${error.message}`);

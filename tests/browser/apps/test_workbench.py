@@ -18,6 +18,9 @@ VALUE = 'document.querySelector("[name=code]").value'
 INSIDE = 'document.querySelector("#code .editor").shadowRoot'
 FOCUS = f'({INSIDE}.querySelector(".cm-content").focus(), 0)'
 MARKED = f'[...{INSIDE}.querySelectorAll(".cm-lintRange-error")].map((e) => e.textContent).join("")'
+TOP = f"""(() => {{ const at = {INSIDE}.querySelector(".cm-scroller").getBoundingClientRect().top + 8;
+const lines = [...{INSIDE}.querySelectorAll(".cm-line")];
+return lines.find((e) => e.getBoundingClientRect().bottom > at).textContent; }})()"""
 FINDINGS = 'document.querySelector("#findings").textContent'
 VERDICT = 'document.querySelector("#verdict").textContent'
 UNDO = ".bench button[type=reset]"
@@ -58,6 +61,7 @@ def test_from_a_bug_in_an_address_to_code_of_one_s_own(new_tab: Open, address: s
     page.reload()
     assert soon(page, lambda: bool(page.run(VALUE).startswith("print(1)  # ")))  # and nothing has run by itself
     assert "Line 3" not in said(page)
+    assert soon(page, lambda: bool(page.run(TOP).startswith("# ---- the cache")))  # no reader needs to see the imports
     page.click(UNDO)
     assert page.run(VALUE).strip() == original().strip()
     assert page.errors == []
