@@ -18,11 +18,14 @@ from microgpt.course.with_and_without import exact
 from microgpt.course.with_and_without.curves import CURVE_KINDS, CURVE_NAMES, CURVES, FAR, POWERS, curves, slopes
 from microgpt.course.with_and_without.questions import asks
 from microgpt.course.with_and_without.race import HOOKS, LENGTHS
+from microgpt.course.with_and_without.states import CAN_BE_ASKED
 from microgpt.decode import likeliest
 from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES, GROUPS
+from microgpt.model import NORMS
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.lens import Sum, add
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -32,6 +35,7 @@ __all__ = ["HOOKS", "POWERS", "view"]  # and what the templates read
 
 GPT2_CONFIG = PRESETS["GPT-2 124M"].config
 NUMBERS = (0.1, 0.2, 0.3)  # added in two orders
+LOGIT = 4  # decimals of a logit
 N_GUESSES = 4  # likeliest next tokens that are shown
 DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
 HALF_FAR = FAR // 2
@@ -45,12 +49,12 @@ class TokenRow(NamedTuple):
 
 
 class StepPair:
-    """One step of both runs; `most` is the part that the longest bar stands for, `stops` are tokens that end a text.
+    """One step of both runs; `most` is the part that the longest bar stands for, `stops`: the text ends with it.
 
     `runs` counts the tokens that a rerun has run in all steps so far, `again` those of them that it had run before.
     """
 
-    def __init__(self, trace: Trace, i: int, ours: Array, again: Array, most: float, stops: frozenset[int]) -> None:
+    def __init__(self, trace: Trace, i: int, ours: Array, again: Array, most: float, model: Model) -> None:
         tokens, vocabulary = trace.about["tokens"], trace.about["vocabulary"]
         logits, logits_again = trace["logits", i][0], trace["recompute_logits", i]
         chosen = trace.number("sample", i)
@@ -63,9 +67,10 @@ class StepPair:
         # likeliest next tokens, and their logits in both runs
         likely = likeliest(logits, N_GUESSES)
         self.guesses = [(show(vocabulary[t]), float(logits[t]), float(logits_again[t])) for t in likely]
+        self.line = logit_line(trace, i, model, int(likely[0]))  # where the logit of the first comes from
         self.difference = difference(trace, i)
         self.follows = show(tokens[i + 1] if chosen is None else vocabulary[chosen])  # the token that comes next
-        self.chosen, self.stops = chosen is not None, chosen in stops  # by the model
+        self.chosen, self.stops = chosen is not None, chosen in model.tokenizer.stops  # by the model
         self.totals = list[tuple[str, str, int, float]]()
 
 
@@ -74,7 +79,7 @@ class View:
 
     def __init__(self, model: Model, trace: Trace) -> None:
         config, n = model.config, len(trace.about["tokens"])
-        steps = both_runs(trace, config, model.tokenizer.stops)
+        steps = both_runs(trace, model)
         work = {b: {g: growth.group_macs(config, b, g, n) for g in GROUPS} for b in BASELINES}
         far = {b: growth.group_macs(config, b, "total", FAR) for b in BASELINES}
         saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
@@ -88,6 +93,7 @@ class View:
             Choice("numbers", range(len(SHIPPED)), in_figure=False),
             Choice("race_length", LENGTHS, LENGTHS[-1], in_figure=False),
         )
+        self.fields = (Choice("lens", ("", *CAN_BE_ASKED), "", in_figure=False),)
         self.model = model.name
         self.config = config
         self.context_ends = config.n_ctx < FAR  # before the curves do
@@ -159,13 +165,22 @@ def difference(trace: Trace, i: int) -> float:
     return float(np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max())
 
 
-def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[StepPair]:
+def logit_line(trace: Trace, i: int, model: Model, token_id: int) -> Sum | None:
+    """The products that the logit of a token at step i is the sum of; None where more is done to it."""
+    params, c = model.params, model.config
+    row = trace["resid_final", i]
+    row = (NORMS[c.norm](row, params, "final_norm", c.norm_eps) if c.final_norm else row)[0]
+    weights = params.get("lm_head", params["wte"])[token_id]
+    return add(list(zip(row.tolist(), weights.tolist(), strict=True)), float(trace["logits", i][0][token_id]), LOGIT)
+
+
+def both_runs(trace: Trace, model: Model) -> list[StepPair]:
     """Every step, with the multiply-adds that were counted in both runs."""
-    n = len(trace.about["tokens"])
+    config, n = model.config, len(trace.about["tokens"])
     ours = [count(config, [e for e in trace if e.pos == i]) for i in range(n)]
     again = [trace["recompute_macs", i] for i in range(n)]
     most, all_again = float(np.max(again)), float(np.sum(again))
-    found = [StepPair(trace, i, ours[i], again[i], most, stops) for i in range(n)]
+    found = [StepPair(trace, i, ours[i], again[i], most, model) for i in range(n)]
     for i, step in enumerate(found):
         so_far = {
             "cached": int(np.sum(ours[: i + 1])),

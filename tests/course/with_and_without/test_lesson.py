@@ -51,12 +51,13 @@ def test_a_pile_has_a_row_a_token_and_each_step_runs_over_those_before_it(run: R
 def test_tokens_that_have_run_are_those_of_all_steps_so_far(run: Run) -> None:
     made, tree = run
     _, once, _, over = ([numbers(one) for one in find(p, "said")] for p in find(tree, "both")[0].iter("p"))
-    n, tokens = made.n, made.trace.about["tokens"]
+    n = made.n
     assert once == [[i] for i in range(1, n + 1)]
     assert over[0] == [1] and over[1:] == [[sum(range(1, i + 1)), sum(range(1, i + 1)) - i] for i in range(2, n + 1)]
     assert over[-1] == [1] or over[-1][1] == made.saved_rows
+    for i, line in enumerate(find(tree, "ran")[-n:]):
+        assert numbers(line) == [*range(1, i + 2), over[i][0], *range(1, i + 1), *(over[i][1:] or [0])]
     for fall in find(tree, "fall"):
-        assert [text(token) for token in find(fall, "tok")] == tokens[:n]
         assert [one.get("class") for one in find(fall, "cells")[0]] == [f"b{i}" for i in range(n)]
 
 
@@ -71,8 +72,12 @@ def test_both_logits_are_the_recordings_and_the_bound_holds(run: Run) -> None:
         shown_as(shown[:, 0].tolist(), trace["logits", i][0][ids], 4)
         shown_as(shown[:, 1].tolist(), trace["recompute_logits", i][ids], 4)
         (likeliest, *_) = rows
-        for one, td in zip(find(answer, "alike"), likeliest.iter("td"), strict=True):
-            assert text(next(one.iter("b"))) == text(td) and text(next(one.iter("bdi"))) == vocabulary[ids[0]]
+        (alike,) = find(answer, "alike")
+        assert [text(b) for b in alike.iter("b")] == [text(td) for td in likeliest.iter("td")]
+        assert text(next(alike.iter("bdi"))) == vocabulary[ids[0]]
+        line = made.steps[i].line
+        assert line and sum(a * b for a, b in line.pairs) + line.rest == pytest.approx(trace["logits", i][0][ids[0]])
+        assert numbers(find(answer, "logit")[0])[-1] == shown[0, 0]
         assert ids[0] == trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax()
         assert np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max() == made.steps[i].difference
     assert made.difference < 1e-12
