@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Array
 from microgpt.course.guess_and_check.columns import STAGES, columns
-from microgpt.course.guess_and_check.pieces import Guesses, pieces
+from microgpt.course.guess_and_check.pieces import GuessCase, Guesses, pieces
 from microgpt.course.guess_and_check.questions import asks
+from microgpt.course.guess_and_check.states import CAN_BE_ASKED, GAMMA
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate
@@ -30,7 +30,7 @@ from microgpt.viz.text.language import say
 from microgpt.weights import Model, is_own, shipped
 
 DRAFT = "names"  # the model that guesses
-GAMMA, SEED, TEMPERATURE = 4, 1, 1.0
+SEED, TEMPERATURE = 1, 1.0
 SPEED_DIGITS = 2  # of the figures that the speed follows from
 MOST_ROUNDS, TOKENS_SHOWN = 5, 6  # rounds on show, and tokens of a law
 ALPHAS, COST, LONGEST_DRAFT = (
@@ -41,17 +41,6 @@ ALPHAS, COST, LONGEST_DRAFT = (
 BY_HAND = ((5, 3, 2), (2, 6, 2))  # tenths that target and draft give to three tokens
 WIDTHS = (2, 2, 1, 1)  # of a tree: guesses for each place
 PUBLISHED = ((2, 3), 6.5, 64, 1.38)  # of T5-XXL; EAGLE-3 at its best, and at a batch of 64
-
-
-class GuessCase(NamedTuple):
-    """A guessed token, and what becomes of it."""
-
-    token: str
-    p_target: float
-    p_draft: float
-    chance: float  # min(1, p_target / p_draft)
-    kept: bool
-    judged: bool  # those after the first that fell are not
 
 
 class View:
@@ -80,15 +69,18 @@ class View:
         cost = round(reads(draft, len(ids)) / reads(target, len(ids)), SPEED_DIGITS)
         self.trace, self.rounds = trace, rounds
         self.choices = (Choice("stage", range(len(STAGES) * len(rounds)), 1),)
+        self.fields = (Choice("lens", ("", *CAN_BE_ASKED), "", in_figure=False),)
+        self.guess_names = CAN_BE_ASKED
         self.target = target.name
         self.draft = draft.name
         self.prompt = settings.prompt
         self.text = target.tokenizer.decode(texts[-1])
         self.labels = [(i, stage) for i in range(1, len(rounds) + 1) for stage in STAGES]
+        self.cases = [range(stage, len(self.labels), len(STAGES)) for stage in range(len(STAGES))]  # by stage
         self.columns = columns(
             [[show(target.tokenizer.vocabulary[i]) for i in text] for text in texts], found, names(target)
         )
-        guesses = [Guesses(one.first, [guess.chance for guess in one.guesses if guess.judged]) for one in rounds]
+        guesses = [Guesses(one.first, one.guesses) for one in rounds]
         self.pieces = pieces(self.columns, guesses, rows_of_rounds(target, texts, found))
         self.written = len(texts[-1]) - len(ids)  # tokens
         self.passes = len(found)

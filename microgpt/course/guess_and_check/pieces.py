@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from microgpt.course.guess_and_check.columns import STAGES, PositionColumn
 from microgpt.viz.drawing.heat import RowPair
+from microgpt.viz.drawing.lens import as_printed, fewest, near
 
+CHANCE = 2  # decimals of the chance to be kept
 NEVER = 100  # more than any text has cases
 
 
@@ -29,20 +31,40 @@ class Tile(NamedTuple):
     states: list[tuple[str, list[int]]]
 
 
+class GuessCase(NamedTuple):
+    """A guessed token, and what becomes of it."""
+
+    token: str
+    p_target: float
+    p_draft: float
+    chance: float  # min(1, p_target / p_draft)
+    kept: bool
+    judged: bool  # those after the first that fell are not
+
+    @property
+    def digits(self) -> int:
+        """Decimals of both with which the chance comes true as it is printed."""
+        return fewest(self.true)
+
+    def true(self, digits: int) -> bool:
+        target, draft = as_printed(self.p_target, digits), as_printed(self.p_draft, digits)
+        return draft > 0 and near(min(1.0, target / draft), self.chance, CHANCE)
+
+
 class ColumnPieces(NamedTuple):
     """What comes to stand at a position."""
 
     tiles: list[Tile]
     rows: list[tuple[Span, RowPair]]
-    judged: list[tuple[int, int, float]]  # the case, the place among the guesses, and the chance to be kept
+    guessed: list[tuple[int, int, int, GuessCase]]  # the cases that draft and check it, its place among the guesses
     opens: list[int]  # cases in which something falls through the floor here
 
 
 class Guesses(NamedTuple):
-    """A round: the position of its first guess, and the chances of those that were judged."""
+    """Those of a round, and the position of the first."""
 
     first: int
-    chances: list[float]
+    guesses: list[GuessCase]
 
 
 def pieces(
@@ -61,13 +83,13 @@ def pieces(
             for first, last in runs_of([c for box in column.boxes if box.token == token for c in box.cases])
         ]
         held = [(span(*run), rows[run[0] // per][at]) for run in runs_of(column.rows)]
-        judged = [
-            (per * i + 1, at - one.first, one.chances[at - one.first])
+        guessed = [
+            (per * i, per * i + 1, at - one.first, one.guesses[at - one.first])
             for i, one in enumerate(rounds)
-            if 0 <= at - one.first < len(one.chances)
+            if 0 <= at - one.first < len(one.guesses)
         ]
         gone = {piece.last + 1 for piece in (*(tile.at for tile in tiles), *(span for span, _ in held))}
-        found.append(ColumnPieces(tiles, held, judged, sorted(case for case in gone if case <= end)))
+        found.append(ColumnPieces(tiles, held, guessed, sorted(case for case in gone if case <= end)))
     return found
 
 

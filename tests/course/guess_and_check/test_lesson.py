@@ -12,7 +12,7 @@ from microgpt.model import forward
 from microgpt.viz.drawing.heat import round_up
 from microgpt.viz.text.formats import heat
 from microgpt.weights import Model, shipped
-from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
+from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
 
 PROMPTS = ["em", "mar", "z" * 15, "christopher"]
 MODELS = [shipped(name) for name in ("names-deep", "names")]
@@ -112,8 +112,13 @@ def test_guesses_are_judged_one_after_another_up_to_the_first_that_falls(run: Ru
         beams = [beam for column in columns(tree) for beam in find(column, "beam", case)]
         assert [f"R{n}" in classes(beam) for n, beam in enumerate(beams)] == [True] * len(beams)
         assert len(beams) == sum(guess.judged for guess in one.guesses)
-        said = [text(e).strip() for column in columns(tree) for e in find(column, "chance")[0] if case in classes(e)]
-        assert said == [f"{guess.chance:.2f}" for guess in one.guesses if guess.judged]
+        judged = [guess for guess in one.guesses if guess.judged]
+        said = [text(e).strip() for column in columns(tree) for e in find(column, "chance") if case in classes(e)]
+        assert said == [f"{guess.chance:.2f}" for guess in judged]
+        lines = [numbers(e) for e in find(find(tree, f"C{len(STAGES) * i + 1}")[0], "replies")[0]]
+        for guess, line in zip(judged, lines, strict=True):
+            assert guess.chance == 1 or line[-1] == round(guess.chance, 2) == round(line[0] / line[1], 2)
+            assert guess.chance < 1 or line[0] == 1 and line[1] >= line[2]
 
 
 def test_chances_are_those_of_both_models(run: Run) -> None:
