@@ -58,7 +58,8 @@ class Lines(NamedTuple):
 
 
 class KeyBar(NamedTuple):
-    """A key: the weight that it gets in each case, and how far it has moved; each as a share of the largest of all."""
+    """A key: the weight that it gets in each case, as a share of the largest of all; and how far it has moved, as a
+    share of the largest of its case."""
 
     position: int
     after: list[float]
@@ -70,7 +71,7 @@ class Drawing(NamedTuple):
     grids: list[Lines]
     keys: list[KeyBar]
     most: float  # the largest weight, which has full height
-    farthest: float  # how far a weight has moved at most, in any case
+    farthest: list[float]  # how far a weight has moved at most, by case
 
 
 def drawing(cases: Sequence[CaseShown]) -> Drawing:
@@ -79,7 +80,7 @@ def drawing(cases: Sequence[CaseShown]) -> Drawing:
         [case.shift.after for case in cases],
         [abs(case.shift.after - case.shift.before) for case in cases],
     )
-    most, farthest = (max(float(x.max()) for x in both) for both in (weights, moved))
+    most, farthest = max(float(x.max()) for x in weights), [float(x.max()) for x in moved]
     return Drawing(
         [
             NumberColumn(
@@ -91,7 +92,11 @@ def drawing(cases: Sequence[CaseShown]) -> Drawing:
         ],
         [visible_points(axis, case) for axis, case in zip(axes, cases, strict=True)],
         [
-            KeyBar(j, [float(x[j]) / most for x in weights], [float(x[j]) / (farthest or 1) for x in moved])
+            KeyBar(
+                j,
+                [float(x[j]) / most for x in weights],
+                [float(x[j]) / (far or 1) for x, far in zip(moved, farthest, strict=True)],
+            )
             for j in range(len(weights[0]))
         ],
         most,

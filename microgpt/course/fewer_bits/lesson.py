@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,15 +13,18 @@ from microgpt.course.fewer_bits.grid import drawing
 from microgpt.course.fewer_bits.outlier import TIMES, plant, rows_with, unevenness
 from microgpt.course.fewer_bits.questions import FULL as FULL  # for the templates
 from microgpt.course.fewer_bits.questions import asks, per_number
+from microgpt.course.fewer_bits.states import MOST_COLUMNS, number_names
 from microgpt.experiments.dropping.bits import HALF, Fewer, compare_formats, shares, through
 from microgpt.experiments.dropping.results import load_results
 from microgpt.experiments.dropping.shift import Shifted, shift_of
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.lens import as_printed, fewest, near
 from microgpt.viz.settings import Settings
 
 __all__ = ["TIMES", "view"]  # and what the templates read
 
 CASES = ((8, False, False), (4, False, False), (2, False, False), (4, True, False), (4, True, True))
+AS_PRINTED, IN_STEPS = 2, 1  # decimals of a number, and of how many steps of its grid it is
 FIRST_CASE = 1  # the case on show
 LARGER = 4.0  # times the largest number of all keys, which is added to the planted channel
 SHARED = ((8, 32, False), (4, 64, True), (4, 32, True), (2, 32, True))  # bits, numbers in a group, with a minimum
@@ -61,6 +64,8 @@ class View:
         cases = [Case(query, own, channel, *one) for one in CASES]
         self.trace, self.layer, self.head, self.channel, self.n, self.cases = trace, layer, head, channel, n, cases
         self.choices = (Choice("bits", range(len(cases)), FIRST_CASE),)
+        self.names = number_names(len(own[-1]))  # of what can be asked
+        self.fields = (Choice("lens", ("", *self.names), "", in_figure=False),)
         self.model = model.name
         self.drawing = drawing(cases)
         self.long = shares(*LONG_ROWS, RECENT)  # of these, what a longer text of a larger model takes of sixteen bits
@@ -105,6 +110,33 @@ def through_codes(query: Array, own: Array, rows: Rows) -> Shifted:
     return shift_of(query, kind.before[0, 0], kind.after[0, 0])
 
 
+class Coded(NamedTuple):
+    """How a number becomes its code, and what the code stands for."""
+
+    number: float
+    low: float
+    scale: float
+    code: int
+    back: float
+
+    @property
+    def digits(self) -> int:
+        """Decimals with which both come true, as they are printed."""
+        return fewest(self.true)
+
+    @property
+    def steps(self) -> float:
+        return (self.number - self.low) / self.scale
+
+    def true(self, digits: int) -> bool:
+        number, low, scale = (as_printed(x, digits) for x in (self.number, self.low, self.scale))
+        return (
+            scale > 0
+            and near((number - low) / scale, self.steps, IN_STEPS)
+            and near(low + self.code * scale, self.back, AS_PRINTED)
+        )
+
+
 class Case:
     """One row in codes, and what the weights of the newest query become when all rows are."""
 
@@ -132,6 +164,14 @@ class Case:
         self.scale = float(scales.max())  # the largest of those in use
         self.low = low.tolist()  # of each column
         self.scales = scales.tolist()  # of each column
+        columns = zip(self.before, self.low, self.scales, self.codes, self.after, strict=True)
+        coded = [Coded(*column) for column in columns][:MOST_COLUMNS]
+        # by the name that it is asked by; none where all numbers are the same
+        self.coded = {
+            name: line
+            for name, line in zip(number_names(d), coded, strict=True)
+            if line.scale and line.true(line.digits)
+        }
         # largest error of the row but for the planted number
         self.others = float((np.delete(off, channel) if large else off).max())
         self.shift = shift_of(query, keys, after)

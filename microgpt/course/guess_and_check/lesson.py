@@ -12,7 +12,8 @@ from microgpt.config import Array
 from microgpt.course.guess_and_check.columns import STAGES, columns
 from microgpt.course.guess_and_check.pieces import GuessCase, Guesses, pieces
 from microgpt.course.guess_and_check.questions import asks
-from microgpt.course.guess_and_check.states import CAN_BE_ASKED, GAMMA
+from microgpt.course.guess_and_check.states import CAN_BE_ASKED
+from microgpt.course.guess_and_check.states import GAMMA as GAMMA  # for the templates
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate

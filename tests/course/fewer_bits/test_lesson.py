@@ -6,7 +6,7 @@ from microgpt.caches.quantised import QuantisedRows
 from microgpt.course.fewer_bits.lesson import LARGER
 from microgpt.experiments.dropping.bits import formats
 from microgpt.experiments.dropping.results import load_results
-from tests.support.pages import Run, drawn, find, prose_of, runs, text
+from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
 
 RUNS = [
     ("stories", "The next day is bright and the sun"),
@@ -60,11 +60,25 @@ def test_what_is_drawn_lies_where_the_numbers_say(run: Run) -> None:
         off = [column.off[i] * case.scales[j] / 2 for j, column in enumerate(made.drawing.columns)]
         assert np.abs(np.abs(np.subtract(case.after, case.before)) - off).max() < 1e-3 * max(case.scales)
     keys, far = made.drawing.keys, made.drawing.farthest
-    assert max(x for key in keys for x in key.after) == max(x for key in keys for x in key.moved) == 1
+    assert max(x for key in keys for x in key.after) == 1
     for i, case in enumerate(made.cases):
         moved = np.abs(case.shift.after - case.shift.before)
-        assert np.abs(moved - far * np.array([key.moved[i] for key in keys])).max() < 1e-12
+        assert np.abs(moved - far[i] * np.array([key.moved[i] for key in keys])).max() < 1e-12
+        assert not far[i] or max(key.moved[i] for key in keys) == 1
     assert len(find(tree, "num")) == len(made.cases[0].before) and len(find(tree, "one")) == made.n
+
+
+def test_a_line_of_the_lens_comes_to_the_code_and_to_its_value(run: Run) -> None:
+    """By what is printed, as a reader would compute it."""
+    made, tree = run
+    for i, case in enumerate(made.cases):
+        replies = find(find(tree, f"C{i}")[0], "replies")[0]
+        for (name, coded), line in zip(case.coded.items(), replies, strict=True):
+            number, low, scale, steps, code, base, times, by, back = numbers(line)
+            assert name in classes(line) and (times, by) == (code, scale) and abs(low) == abs(base)
+            assert abs((number - base) / scale - steps) < 0.051 and round(steps) in (code, code - 1, code + 1)
+            assert code == coded.code and abs(base + code * scale - back) < 0.0051
+    assert len(made.cases[1].coded) == len(made.names) or made.n == 2
 
 
 def test_the_formats_stand_with_their_figures(run: Run) -> None:
