@@ -12,12 +12,15 @@ from microgpt.attention import tiles, traffic
 from microgpt.attention.tiles import Part, State
 from microgpt.config import Array
 from microgpt.course.in_pieces.questions import asks
+from microgpt.course.in_pieces.states import ask_names
 from microgpt.trace import Reads, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import scale_for
+from microgpt.viz.drawing.lens import Share, settle
 from microgpt.viz.settings import Settings
 
 MOST_TILES = 6
+FACTOR, SHARE = 3, 2  # decimals of what the sums of before are multiplied by, and of what a bar counts
 LARGE_SCORES, LARGE_VALUES = (900.0, 1000.0, 999.0), (1.0, 2.0, 3.0)  # scores whose e^s no computer can hold
 HEAD_WIDTH, LONG_TEXT = 128, 4096  # numbers of a head's row, and tokens, of which the traffic is counted
 PROCESSORS = 108  # of an A100
@@ -31,6 +34,7 @@ GPU, SOFTWARE = "A100", "flash-attention 2"
 class TiledKey(NamedTuple):
     """A key: its token, its score, and after each tile e^(score - m), 0 where it has not been seen yet."""
 
+    name: str  # by which it is asked
     token: str
     score: float
     shares: list[float]
@@ -100,12 +104,17 @@ class View:
         mean = np.mean([part.out for part in parts], axis=0)
         self.trace, self.layer, self.head, self.mean = trace, layer, head, mean
         self.choices = (Choice("tile", range(len(found)), next((i for i, t in enumerate(found) if t.rose), 0)),)
+        self.fields = (Choice("lens", ("", *ask_names(n)), "", in_figure=False),)
         self.token = words[-1]
         self.tiles = found
         self.out = found[-1].state.part.out  # o / l
         self.plain = answer_of(trace, n, layer, head)  # what the model computes
         self.everywhere = float(max(off.values()))  # the largest over all heads and layers
-        self.scale = scale_for(*(o for tile in found for o in (tile.state.o, tile.added_o)), values)
+        self.scale = scale_for(
+            *(o for tile in found for o in (tile.state.o, tile.added_o)),
+            values,
+            *(tile.state.part.out for tile in found),
+        )
         self.splits = halves(words, parts)
         self.joined = tiles.join(parts)
         self.off = float(np.abs(mean - found[-1].state.part.out).max())  # of the plain mean of the parts
@@ -120,6 +129,16 @@ class View:
         self.loads = [(heads, keys, tiles.n_splits(heads, keys, PROCESSORS)) for heads, keys in LOADS]
         self.asks = asks(scores, size)
 
+    def lines(self, i: int) -> list[tuple[TiledKey, Share | None]]:
+        """The keys that have been read with tile i, and where their bars come from."""
+        m = self.tiles[i].state.m
+        return [(key, power(key.score, m)) for tile in self.tiles[: i + 1] for key in tile.keys]
+
+    def factor(self, i: int) -> Share | None:
+        """Where the factor of tile i comes from; there is none of the first."""
+        before = self.tiles[i].before
+        return power(before.m, self.tiles[i].state.m, FACTOR) if before else None
+
     @property
     def rises(self) -> list[int]:
         """The tiles that bring a larger score."""
@@ -127,6 +146,11 @@ class View:
 
 
 view = View
+
+
+def power(score: float, m: float, digits: int = SHARE) -> Share | None:
+    """The line of e^(score - m), with so many decimals in the end."""
+    return settle(Share(score, m, 1.0, 1.0, math.exp(score - m), 0, 0, digits))
 
 
 def halves(words: Sequence[str], parts: Sequence[Part]) -> list[tuple[list[str], Part, float]]:
@@ -165,7 +189,9 @@ def tiles_of(scores: Array, values: Array, words: Sequence[str], size: int) -> l
         at = slice(i * size, (i + 1) * size)
         e = np.exp(scores[at] - state.m)
         keys = [
-            TiledKey(words[j], float(scores[j]), [0.0] * i + [float(np.exp(scores[j] - s.m)) for s in states[i:]])
+            TiledKey(
+                f"k{j}", words[j], float(scores[j]), [0.0] * i + [float(np.exp(scores[j] - s.m)) for s in states[i:]]
+            )
             for j in range(at.start, min(at.stop, len(scores)))
         ]
         found.append(Tile(keys, states[i - 1] if i else None, state, float(e.sum()), e @ values[at]))

@@ -4,7 +4,7 @@ import numpy as np
 
 from microgpt.config import Array
 from microgpt.course.in_pieces.lesson import View
-from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
+from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, shown_as, text
 
 NAMES = [("names-deep", "emmanuel"), ("names", "emm"), ("names-deep", "z" * 15)]
 RUNS = [*NAMES, ("stories", "The next day is bright and the girl")]
@@ -45,7 +45,16 @@ def test_a_bar_is_what_a_key_counts_beside_the_largest_so_far(run: Run) -> None:
         assert abs(sum(key.shares[case] for key in keys) - tile.state.l) < 1e-12  # l is what all bars come to
         drawn = [frame for frame in find(tree, "frame") if f"D{case}" in classes(frame)]
         assert len(drawn) == 1
-        panel = text(find(tree, f"C{case}")[0])
+        board = find(tree, f"C{case}")[0]
+        panel, (replies,) = text(board), find(board, "replies")
+        (so_far,) = find(board, "so-far")
+        (*_, answer) = find(so_far, "strip")
+        shown_as([numbers(one)[0] for one in answer], tile.state.o / tile.state.l, 2)
+        for key, line in zip(keys[:read], replies, strict=False):
+            score, *top, share = numbers(line)
+            assert key.name in classes(line) and abs(share - np.exp(key.score - largest)) < 0.0051
+            assert abs(share - np.exp(score - np.copysign(sum(map(abs, top)), largest))) < 0.0101
+        assert len(replies) == read + (case > 0)
         assert ("m rises" in panel) == tile.rose == (case > 0 and largest > scores[: read - len(tile.keys)].max())
     assert len(find(tree, "key")) == len(keys) == len(scores)
 
