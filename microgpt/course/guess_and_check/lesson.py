@@ -12,8 +12,8 @@ from microgpt.config import Array
 from microgpt.course.guess_and_check.columns import STAGES, columns
 from microgpt.course.guess_and_check.pieces import GuessCase, Guesses, pieces
 from microgpt.course.guess_and_check.questions import asks
-from microgpt.course.guess_and_check.states import CAN_BE_ASKED
-from microgpt.course.guess_and_check.states import GAMMA as GAMMA  # for the templates
+from microgpt.course.guess_and_check.states import CAN_BE_ASKED as CAN_BE_ASKED  # for the templates
+from microgpt.course.guess_and_check.states import GAMMA as GAMMA
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate
@@ -71,7 +71,6 @@ class View:
         self.trace, self.rounds = trace, rounds
         self.choices = (Choice("stage", range(len(STAGES) * len(rounds)), 1),)
         self.fields = (Choice("lens", ("", *CAN_BE_ASKED), "", in_figure=False),)
-        self.guess_names = CAN_BE_ASKED
         self.target = target.name
         self.draft = draft.name
         self.prompt = settings.prompt

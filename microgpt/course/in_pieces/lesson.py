@@ -107,8 +107,6 @@ class View:
         self.fields = (Choice("lens", ("", *ask_names(n)), "", in_figure=False),)
         self.token = words[-1]
         self.tiles = found
-        self.out = found[-1].state.part.out  # o / l
-        self.plain = answer_of(trace, n, layer, head)  # what the model computes
         self.everywhere = float(max(off.values()))  # the largest over all heads and layers
         self.scale = scale_for(
             *(o for tile in found for o in (tile.state.o, tile.added_o)),

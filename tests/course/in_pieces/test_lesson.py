@@ -3,7 +3,7 @@
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.course.in_pieces.lesson import View
+from microgpt.course.in_pieces.lesson import View, answer_of
 from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, shown_as, text
 
 NAMES = [("names-deep", "emmanuel"), ("names", "emm"), ("names-deep", "z" * 15)]
@@ -24,9 +24,10 @@ def test_the_answer_is_plain_softmax_and_so_is_the_models(run: Run) -> None:
     made, _ = run
     scores, values = rows(made)
     weights = np.exp(scores) / np.exp(scores).sum()
-    for found in (made.out, made.plain, made.joined.out):
+    out, plain = made.tiles[-1].state.part.out, answer_of(made.trace, len(scores), made.layer, made.head)
+    for found in (out, plain, made.joined.out):
         assert np.abs(found - weights @ values).max() < 1e-12
-    assert np.abs(made.out - made.plain).max() <= made.everywhere < 1e-12
+    assert np.abs(out - plain).max() <= made.everywhere < 1e-12
 
 
 def test_a_bar_is_what_a_key_counts_beside_the_largest_so_far(run: Run) -> None:
@@ -72,7 +73,7 @@ def test_the_halves_and_the_plain_mean(run: Run) -> None:
         at = part.stop
     assert at == len(scores)
     if len(made.splits) > 1:
-        assert abs(made.off - np.abs(made.mean - made.out).max()) < 1e-12 and made.off > 1e-3
+        assert abs(made.off - np.abs(made.mean - made.tiles[-1].state.part.out).max()) < 1e-12 and made.off > 1e-3
         assert str(round(made.off, 2)) in text(find(tree, "wrong")[0])
 
 
