@@ -14,7 +14,7 @@ MEASURED = ("10 rows would be written to 6 slots",)
 
 def ask_bug(view: View) -> str:
     """At the fullest moment, with the tables that the picture has there: each row by the wrong address."""
-    moment = view.moments[view.choices[0].at]
+    moment = view.moments[view.end - 1]
     slots = [table[i // 2] + i % 2 for _, table, rows, _ in moment.tables for i in range(rows)]
     assert (len(slots), len({*slots})) == (view.asks.bug_rows, view.asks.bug_slots) and len({*slots}) < len(slots)
     return "different rows are written to the same slot"
