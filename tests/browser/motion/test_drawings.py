@@ -165,21 +165,20 @@ def test_each_token_lies_in_the_pass_that_runs_it(opened: At) -> None:
         assert first == sum(block.phase == "prefill" for block in way.blocks)
 
 
-def test_each_step_adds_one_line_below_those_before(opened: At) -> None:
-    """Where the last line ends, and which cells are lit: those of the step."""
+def test_each_step_adds_one_line_above_those_before(opened: At) -> None:
+    """Each token has its cell in the line of its own step; it is there from then on, and lit as long as it is new."""
     page = opened("with-and-without")
     found = page.run(
         f"""(() => {{ const which = 0; {TOOLS}
-        const falls = [...drawing.querySelectorAll(".fall")], line = falls[0].querySelector(".rows span").clientHeight;
+        const end_of = (e) => e.getBoundingClientRect().bottom, falls = [...drawing.querySelectorAll(".fall .cells")];
         return choices.map((choice) => {{ choice.click(); drawing.offsetWidth; end();
-          return falls.map((fall) => [fall.clientHeight / line, [...fall.querySelectorAll("i")].map((e) => [
-            Math.round((e.getBoundingClientRect().top - fall.getBoundingClientRect().top) / line),
-            Number(getComputedStyle(e, "::before").opacity)])]); }}); }})()"""
+          return falls.map((fall) => [...fall.querySelectorAll("i")].map((e) => [
+            Math.round((end_of(fall) - end_of(e)) / (fall.clientHeight / choices.length)),
+            Number(getComputedStyle(e).opacity), Number(getComputedStyle(e, "::before").opacity)])); }}); }})()"""
     )
     for i, falls in enumerate(found):
-        for lines, cells in falls:
-            assert abs(lines - i - 1) < 0.1
-            assert cells == [[j, float(j >= i)] for j in range(len(found))]  # what is lit below is out of sight
+        for cells in falls:
+            assert cells == [[j, float(j <= i), float(j >= i)] for j in range(len(found))]
 
 
 def test_what_is_stale_spreads_from_the_first_layer_to_the_last(opened: At) -> None:

@@ -134,17 +134,16 @@ def test_two_runs_are_drawn_as_far_as_their_last_step(paper: Tab, site: Path) ->
     paper.emulate_media(media="print")
     assert not paper.locator(".with-and-without .pick label").filter(visible=True).count()
     steps = paper.locator(".with-and-without .drawn > .C").count()
-    for fall in paper.locator(".with-and-without .fall").all():
-        box = fall.bounding_box()
-        row = fall.locator(".rows span").last.bounding_box()
-        cell = fall.locator(".cells i").last.bounding_box()
-        assert box and row and cell and box["height"] > 1.3 * 10 * steps
-        assert row["y"] + row["height"] <= box["y"] + box["height"] + 0.5
-        assert abs(cell["y"] - row["y"]) < row["height"]  # the last token has its cell in the last row
+    for side in paper.locator(".with-and-without .side").all():
+        rows = side.locator(".cells").bounding_box()
+        row, cell = (side.locator(which).last.bounding_box() for which in (".rows-of > .line[class*=R]", ".cells i"))
+        assert rows and row and cell and rows["height"] > 1.3 * 10 * steps
+        assert abs(row["y"] - rows["y"]) < 1  # the newest on top
+        assert abs(cell["y"] - row["y"]) < row["height"] / 2  # which has its cell in its own line
     said = paper.locator(".with-and-without .drawing .said").filter(visible=True).all()
     assert [one.inner_text()[0] for one in said] == ["O", f"{steps}", f"{steps}", f"{steps * (steps + 1) // 2}"[0]]
     hatched = paper.locator(".with-and-without .run").filter(visible=True)  # over all rows but the newest
-    row = paper.locator(".with-and-without .pile.over .line.R0").bounding_box()
+    row = paper.locator(".with-and-without .side.over .line.R0").bounding_box()
     box = hatched.bounding_box()
     assert box and row and abs(box["height"] - (steps - 1) * row["height"]) < 1
     paper.emulate_media(media="null")
