@@ -20,6 +20,14 @@ from microgpt.viz.drawing.heat import Scale, scale_for
 Levels: TypeAlias = list[tuple[str, int]]  # of one number: a state and its level, where that is not zero
 Ways: TypeAlias = dict[str, list[Stop]]  # by state, all stops of the token that is followed
 STREAM = ("resid_pre", "resid_mid", "resid_final")
+ALONE = (
+    "embed",
+    "head_out",
+    "attn_out",
+    "mlp_hidden",
+    "mlp_out",
+    "logits",
+)  # each on a scale of its own, which is told
 BEHIND_LAYER = "after"  # the stream behind a layer, whatever it is called
 
 
@@ -44,6 +52,7 @@ class StopPlace(NamedTuple):
     lit: list[str]  # the swaps that it notices
     replies: dict[int, list[tuple[str, int, Reason]]]  # by what is asked: a state, the place in the row, its line
     n_head: int
+    limit: float | None  # what a full bar is, where that is told
 
     def head(self, key: int) -> int | None:
         """Which head a number belongs to, if to one: of scores and weights these follow one another row by row."""
@@ -123,14 +132,14 @@ def branches(parts: list[Stage]) -> list[Branch]:
 
 
 def bar_scales(ways: Ways) -> dict[str, Scale]:
-    """By event. What is added shares a scale with what it is added to; so do the norms, and so do q, k, v and the mix
-    of the v."""
-    together = [(*STREAM, "attn_out", "mlp_out"), ("attn_norm", "mlp_norm"), (*QKV, "head_out")]
+    """By event. The stream has one in all its places; so do the norms, and so do q, k and v. What is added to the
+    stream is so much smaller that nothing of it would be seen on that scale."""
+    together = [STREAM, ("attn_norm", "mlp_norm"), QKV]
     values: dict[str, list[Array]] = {}
     for stop in (stop for way in ways.values() for stop in way):
         values.setdefault(stop.name, []).append(stop.value)
     found = {"attn_weights": Scale(1.0)}
-    for names in [*together, *([name] for name in ("embed", "attn_scores", "mlp_hidden", "logits"))]:
+    for names in [*together, *([name] for name in ("attn_scores", *ALONE))]:
         known = [name for name in names if name in values]
         found |= dict.fromkeys(known, scale_for(*(value for name in known for value in values[name])))
     return found
@@ -158,6 +167,7 @@ def stop_places(
                 lit=[state for state, row in off.items() if row[at]],
                 replies=replies({state: lines[at] for state, lines in told.items()}, stop.asked),
                 n_head=n_head,
+                limit=scales[stop.event].limit if stop.event in ALONE else None,
             )
         )
     return found

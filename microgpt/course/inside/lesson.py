@@ -42,6 +42,10 @@ STAGES = (  # of the way through a layer, with the stops that each adds; after t
     (N_("logits"), ("logits",)),
     (N_("the step is over"), ()),
 )
+FACES = (  # of the same, in short, on the rail
+    *(N_("embed"), N_("norm"), "q, k, v", N_("scores"), N_("weights"), N_("mixed")),
+    *(N_("out"), N_("norm"), "MLP", N_("out"), N_("logits"), N_("over")),
+)
 READERS = {  # what each stop is read by: it is lit where one of these is asked
     "embed": ("resid_pre",),
     "resid_pre": ("attn_norm", "resid_mid"),
