@@ -93,6 +93,16 @@ def test_stages_add_stops_one_after_another_and_the_way_back_is_the_same(new_tab
     assert sum(opacity > 0.15 for cached, opacity in kept if not cached) == 2  # k and v themselves
 
 
+def test_on_a_phone_the_rail_is_one_line_and_names_the_stop_on_show(new_tab: Open, address: str) -> None:
+    page = new_tab(width=390)
+    page.open(f"{address}inside.html")
+    lines = "new Set(all('.inside .rail label').map((e) => e.getBoundingClientRect().top)).size"
+    named = "all('.inside .rail .word').map((e) => e.offsetWidth > 1)"
+    for at in range(12):
+        found = run(page, f"choose('stage-{at}'); end(); return [{lines}, {named}];")
+        assert found == [1, [stop == at for stop in range(12)]]
+
+
 def test_where_nothing_may_move_the_ends_are_the_same(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("WebKit's driver cannot ask for less motion")
