@@ -20,14 +20,8 @@ from microgpt.viz.drawing.heat import Scale, scale_for
 Levels: TypeAlias = list[tuple[str, int]]  # of one number: a state and its level, where that is not zero
 Ways: TypeAlias = dict[str, list[Stop]]  # by state, all stops of the token that is followed
 STREAM = ("resid_pre", "resid_mid", "resid_final")
-ALONE = (
-    "embed",
-    "head_out",
-    "attn_out",
-    "mlp_hidden",
-    "mlp_out",
-    "logits",
-)  # each on a scale of its own, which is told
+# each on a scale of its own, which is told
+ALONE = ("embed", "head_out", "attn_out", "mlp_hidden", "mlp_out", "logits")
 BEHIND_LAYER = "after"  # the stream behind a layer, whatever it is called
 
 

@@ -13,8 +13,18 @@ import numpy as np
 
 from microgpt.config import Array
 from microgpt.course.inside.path import QKV, Stop
-from microgpt.model import NORMS
-from microgpt.viz.drawing.lens import ROUNDINGS, Score, Share, Sum, add, as_printed, near, score, shares
+from microgpt.viz.drawing.lens import (
+    ROUNDINGS,
+    Score,
+    Share,
+    Sum,
+    add,
+    as_printed,
+    logit_factors,
+    near,
+    score,
+    shares,
+)
 from microgpt.viz.text.formats import number
 from microgpt.weights import Model
 
@@ -92,18 +102,13 @@ class Calculation:
         if stop.name in JOINED:
             return work(value, stream[at], ("+", branch[at]))
         if stop.name == "logits":
-            matrix, row = params.get("lm_head", params["wte"]), self.last_norm(stream)
+            row, matrix = logit_factors(params, self.config, stream)
         else:
             matrix = params.get(here + MATRIX_OF[stop.name], stream[:, None])
             row = self.values[-1]["attn_norm", stop.layer].ravel() if stop.name in QKV else branch
         if matrix.shape[1] != row.size:
             return None
         return add(list(zip(row.tolist(), matrix[at].tolist(), strict=True)), value, ROUNDED)
-
-    def last_norm(self, row: Array) -> Array:
-        """What enters the output head."""
-        c = self.config
-        return NORMS[c.norm](row, self.params, "final_norm", c.norm_eps) if c.final_norm else row
 
     def of_heads(self, stop: Stop) -> Told:
         """Scores and weights row by row, in each row head by head; of mixed values as of any row."""

@@ -19,6 +19,7 @@ from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
 from microgpt.model import MLPS, NORMS, forward, linear
 from microgpt.trace import Trace
+from microgpt.viz.drawing.lens import logit_factors
 
 # Within a layer, in the order of computation; between them lies the residual stream.
 MOST_SWAPS = 6  # tokens of a text that one can swap, one at a time
@@ -133,10 +134,8 @@ def steady(params: Params, config: Config, trace: Trace, pos: int, times: float)
 
 def replacer_error(params: Params, config: Config, trace: Trace, pos: int) -> float:
     """How far the logits are off, at most, if the last MLP replaces the stream in place of adding to it."""
-    x = trace["mlp_out", pos, config.n_layer - 1]
-    if config.final_norm:
-        x = NORMS[config.norm](x, params, "final_norm", config.norm_eps)
-    return float(np.abs(x @ params.get("lm_head", params["wte"]).T - trace["logits", pos]).max())
+    x, matrix = logit_factors(params, config, trace["mlp_out", pos, config.n_layer - 1])
+    return float(np.abs(x @ matrix.T - trace["logits", pos]).max())
 
 
 def neighbours(params: Params, token_id: int, n: int) -> list[int]:

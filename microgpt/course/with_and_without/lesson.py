@@ -22,10 +22,9 @@ from microgpt.course.with_and_without.states import CAN_BE_ASKED
 from microgpt.decode import likeliest
 from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES, GROUPS
-from microgpt.model import NORMS
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.lens import Sum, add
+from microgpt.viz.drawing.lens import Sum, add, logit_factors
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -167,11 +166,9 @@ def difference(trace: Trace, i: int) -> float:
 
 def logit_line(trace: Trace, i: int, model: Model, token_id: int) -> Sum | None:
     """The products that the logit of a token at step i is the sum of; None where more is done to it."""
-    params, c = model.params, model.config
-    row = trace["resid_final", i]
-    row = (NORMS[c.norm](row, params, "final_norm", c.norm_eps) if c.final_norm else row)[0]
-    weights = params.get("lm_head", params["wte"])[token_id]
-    return add(list(zip(row.tolist(), weights.tolist(), strict=True)), float(trace["logits", i][0][token_id]), LOGIT)
+    (row,), matrix = logit_factors(model.params, model.config, trace["resid_final", i])
+    pairs = list(zip(row.tolist(), matrix[token_id].tolist(), strict=True))
+    return add(pairs, float(trace["logits", i][0][token_id]), LOGIT)
 
 
 def both_runs(trace: Trace, model: Model) -> list[StepPair]:

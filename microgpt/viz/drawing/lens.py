@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from math import exp, sqrt
 from typing import NamedTuple
 
-from microgpt.config import Array
+from microgpt.config import Array, Config, Params
+from microgpt.model import NORMS
 from microgpt.viz.text.formats import number
 
 MOST_PRODUCTS = 7  # that a line shows; of more, the MOST_TERMS largest
@@ -131,6 +132,13 @@ def largest(pairs: Sequence[Pair]) -> tuple[list[Pair], int, float]:
     by_size = sorted(range(len(pairs)), key=sizes.__getitem__, reverse=True)
     shown, others = sorted(by_size[:MOST_TERMS]), by_size[MOST_TERMS:]
     return [pairs[at] for at in shown], len(others), sum(map(products.__getitem__, others))
+
+
+def logit_factors(params: Params, config: Config, stream: Array) -> tuple[Array, Array]:
+    """What the logits are the product of: the stream [n, n_embd] as it enters the output head, and the head's matrix
+    [vocab_size, n_embd]."""
+    x = NORMS[config.norm](stream, params, "final_norm", config.norm_eps) if config.final_norm else stream
+    return x, params.get("lm_head", params["wte"])
 
 
 def add(pairs: Sequence[Pair], value: float, end: int) -> Sum | None:

@@ -264,8 +264,9 @@ def test_a_row_goes_from_its_text_to_its_slot_and_a_block_from_the_queue_and_bac
                 assert (cell, slot) == (at, -1), (i, row)
 
 
-def test_what_is_later_than_the_pass_on_show_is_not_seen(new_tab: Open, address: str) -> None:
-    """The playhead stands at the end of the pass; pieces are cut there, and words stand that are written."""
+def test_pieces_and_words_end_with_the_pass_on_show(new_tab: Open, address: str) -> None:
+    """The playhead stands at the end of the pass; pieces are cut there, and words stand that are written. What is later
+    is a shadow."""
     page, lesson = new_tab(), page_of("many-at-once")  # in the case that it opens with
     page.open(f"{address}many-at-once.html")
     found = page.run(
