@@ -33,7 +33,7 @@ GOAL_SHARE = 95
 SEEDS = range(1, 9)
 UNLIMITED = ("--disable-frame-rate-limit", "--disable-gpu-vsync")
 # What can be stepped: a page, and its controls.
-TOKENS = "#tokens input"
+TOKEN_INPUTS = "#tokens input"
 RAIL = ".cases > .pick.timed .rail input"
 STEPPED = {"inside": RAIL, "full-cache": RAIL}
 # What can be played, and by what.
@@ -91,12 +91,12 @@ def measure(playwright: Playwright, site: Path) -> list[Result]:
     results = []
     for page in (one for one in PAGES if one.widget == "kv_cache"):
         for what, steps in (
-            (f"stepping `{page.model}` without Python", built(TOKENS)),
+            (f"stepping `{page.model}` without Python", press_each(TOKEN_INPUTS)),
             (f"a live step of `{page.model}`", live),
         ):
             results.append(result(playwright, site, page.name, what, steps))
     for name, controls in STEPPED.items():
-        results.append(result(playwright, site, name, f"stepping {name}.html without Python", built(controls)))
+        results.append(result(playwright, site, name, f"stepping {name}.html without Python", press_each(controls)))
     return results + [steadiness(playwright, site, name, button) for name, button in PLAYED.items()]
 
 
@@ -111,7 +111,8 @@ def result(playwright: Playwright, site: Path, name: str, what: str, steps: Call
             taken.append(steps(open_tab))
     frames, painted = [times for _, times in taken[0]], [ms for ms, _ in taken[1]]
     steady = sum(max(times) <= 1000 / PER_SECOND for times in frames)
-    scale = f"{steady} of {len(frames)} without a late frame; painted after {median(painted):.0f} ms, worst {max(painted):.0f}"
+    scale = f"{steady} of {len(frames)} without a late frame; painted after {median(painted):.0f} ms, "
+    scale += f"worst {max(painted):.0f}"
     return in_time(what, sum(frames, []), scale)
 
 
@@ -120,7 +121,7 @@ def in_time(what: str, frames: list[float], scale: str) -> Result:
     return at_least(f"{what}, % of the time at {PER_SECOND} frames a second", [share], GOAL_SHARE, "", scale)
 
 
-def built(controls: str) -> Callable[[Page], list[Step]]:
+def press_each(controls: str) -> Callable[[Page], list[Step]]:
     """What presses these controls one after another, and back."""
 
     def steps(page: Page) -> list[Step]:

@@ -27,6 +27,7 @@ from microgpt.decode import recompute
 from microgpt.experiments.gradient import losses
 from microgpt.experiments.trainer import Trainer
 from microgpt.recipes import LONGEST_DATA, MOST_TOKENS, SIZES, Recipe, model_so_far, own_run, own_texts
+from microgpt.viz.drawing import timing
 from microgpt.viz.patches import Patch
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import keep_own
@@ -128,7 +129,7 @@ def press(state: Any, hook: str, **fields: str) -> tuple[Any, list[Patch]]:
 
 def test_in_slices_stopped_and_gone_on_it_is_the_same_training(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(0, app.SLICE_SECONDS / 5)  # as many slices on a fast machine as on a slow one
-    monkeypatch.setattr(app.timing, "clock", ticks.__next__)
+    monkeypatch.setattr(timing, "clock", ticks.__next__)
     run = app.Training(LIST, "letters", "small")
     run.go_on(run.steps)
     state, answers = None, 0

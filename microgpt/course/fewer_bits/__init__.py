@@ -5,12 +5,12 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "fewer-bits",
-    label=N_("Fewer bits"),
+    label=N_("Quantised cache"),
     title=N_("How many bits does a row need?"),
     summary=N_(
-        "A number of the cache takes two bytes in most engines. It may take half of that, or a quarter: then it is "
-        "moved to the nearest of a few points, and only the place of that point is kept. Here is what this does to "
-        "a row, and to the answer."
+        "A number of the cache takes two bytes in most engines. In a quantised cache it takes half of that, or a "
+        "quarter: it is moved to the nearest of a few points, and only the number of that point is kept. Here is "
+        "what this does to a row, and to the answer."
     ),
     model="stories",
     prompt="The next day is bright and the sun",

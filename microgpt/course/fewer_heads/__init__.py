@@ -5,11 +5,12 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "fewer-heads",
-    label=N_("Fewer heads"),
+    label=N_("GQA and MQA"),
     title=N_("Does every query head need its own keys and values?"),
     summary=N_(
-        "What is kept for a token grows with the number of key and value heads. Several query heads can share one, "
-        "or all can read a single short row. Here is one model in each of these ways."
+        "What is cached for a token grows with the number of key and value heads. In grouped-query attention (GQA) "
+        "several query heads share one of them, in multi-query attention (MQA) all share one, and in latent "
+        "attention (MLA) all read a single short row. Here is one model in each of these ways."
     ),
     model="stories",
     prompt="The next day is bright",

@@ -5,11 +5,12 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "full-cache",
-    label=N_("No more room"),
+    label=N_("Eviction and windows"),
     title=N_("What if there is no room for another row?"),
     summary=N_(
-        "A cache grows with its text, and memory ends. Then a text must stop, or go on with fewer rows than it "
-        "has tokens. Here one text is run in too little room, in the ways that engines and papers propose."
+        "A cache grows with its text, and memory ends. Then a text must stop, or go on with fewer rows than it has "
+        "tokens. Here one text is run in too little memory, with a window, with attention sinks, and with the "
+        "eviction policies that papers propose."
     ),
     model="stories",
     prompt="The next day is bright and",

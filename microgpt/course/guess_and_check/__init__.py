@@ -5,11 +5,12 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "guess-and-check",
-    label=N_("Guess and check"),
+    label=N_("Speculative decoding"),
     title=N_("Can a small model make a large one quicker?"),
     summary=N_(
-        "A large model takes as long to read its weights for one token as for five. So a small model guesses the "
-        "next few, and the large one checks all of them in one pass. What is written is still its own."
+        "A large model takes as long to read its weights for one token as for five. So a small model, the draft, "
+        "guesses the next few, and the large one, the target, checks all of them in one pass. This is speculative "
+        "decoding, and what is written still has the target’s own distribution."
     ),
     model="names-deep",
     prompt="em",

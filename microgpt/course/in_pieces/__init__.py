@@ -5,11 +5,11 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "in-pieces",
-    label=N_("In pieces"),
+    label=N_("FlashAttention"),
     title=N_("Does attention need a whole row of scores?"),
     summary=N_(
-        "Softmax divides by the sum over all keys, so it seems to need them all at once. It does not: a few keys "
-        "at a time are enough, and the answer is the same. This is how FlashAttention works."
+        "Softmax divides by the sum over all keys, so it seems to need them all at once. It does not: a tile of a "
+        "few keys at a time is enough, and the answer is the same. This is how FlashAttention works."
     ),
     model="names-deep",
     prompt="adrianna",

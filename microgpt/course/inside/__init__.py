@@ -5,7 +5,7 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "inside",
-    label=N_("Inside"),
+    label=N_("Inside one step"),
     title=N_("What happens to one token on its way through the model?"),
     summary=N_(
         "A token enters as one row of numbers and leaves as a guess about the next one. Here is every stop in "

@@ -5,12 +5,12 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "kv-cache",
-    label=N_("Letters"),
+    label=N_("The KV cache"),
     title=N_("Why does a GPT keep K and V, and throw Q away?"),
     summary=N_(
-        "A GPT writes one token at a time. For every token it computes three small vectors: a query q, a key k "
-        "and a value v. Two of them are kept for all later steps. Here is each one of them, in a model that "
-        "has learned to write first names letter by letter."
+        "A GPT writes one token at a time. For every token it computes three small vectors: a query q, a key k and "
+        "a value v. Keys and values are kept for all later steps: they are the KV cache. Here is each of these "
+        "vectors, in a model that has learned to write first names letter by letter."
     ),
     model="names",
     prompt="emm",

@@ -6,7 +6,7 @@ from microgpt.viz.page import Page
 PAGE = Page(
     "kv-cache-words",
     widget="kv_cache",
-    label=N_("Words"),
+    label=N_("Layers, shared heads"),
     title=N_("The same cache, with words: two layers, and heads that share"),
     summary=N_(
         "This model writes short sentences word by word. It has two layers, and each pair of query heads shares "

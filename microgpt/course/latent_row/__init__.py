@@ -1,15 +1,16 @@
-"""Can all heads live on one short row?"""
+"""Can all heads share one compressed row?"""
 
 from microgpt.errors import N_
 from microgpt.viz.page import Page
 
 PAGE = Page(
     "latent-row",
-    label=N_("The latent row"),
-    title=N_("Can all heads live on one short row?"),
+    label=N_("Latent attention (MLA)"),
+    title=N_("Can all heads share one compressed row?"),
     summary=N_(
-        "Sharing key heads makes rows fewer. One can also keep, for all heads together, a single short row that "
-        "keys and values are made of. DeepSeek’s models do. Here is a small model that was trained that way."
+        "Sharing key heads makes rows fewer. Multi-head latent attention (MLA) keeps, for all heads together, a "
+        "single short row from which keys and values are computed. DeepSeek’s models do so. Here is a small model "
+        "that was trained that way."
     ),
     model="stories-mla",
     prompt="The next day is bright and the sun",

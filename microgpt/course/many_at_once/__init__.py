@@ -5,11 +5,12 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "many-at-once",
-    label=N_("Many at once"),
+    label=N_("Continuous batching"),
     title=N_("How does one model answer many people at once?"),
     summary=N_(
-        "A pass that writes one token reads all the weights, and a pass that writes a token for each of many texts "
-        "reads them once too. So engines run texts together. Who is let in, and when, decides how long each waits."
+        "A pass that writes one token reads all the weights, and a pass that writes a token for each of many "
+        "requests reads them once too. So engines run requests together and let new ones in at every pass: "
+        "continuous batching. Who is let in, and when, decides how long each waits."
     ),
     model="stories",
     prompt="The next day is bright and",

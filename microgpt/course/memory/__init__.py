@@ -5,11 +5,11 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "memory",
-    label=N_("Memory"),
+    label=N_("Cache memory"),
     title=N_("What does the cache cost in memory?"),
     summary=N_(
-        "The work that a cache saves is paid for with room. How much follows from a few numbers, for this model "
-        "and for the largest ones."
+        "The work that a KV cache saves is paid for with memory. How much follows from a few numbers of the model, "
+        "for this one and for the largest ones."
     ),
     model="names",
     prompt="emm",

@@ -5,11 +5,12 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "most-read",
-    label=N_("Most attention"),
+    label=N_("Heavy hitters"),
     title=N_("Which key gets the most attention?"),
     summary=N_(
-        "Every query reads every row of the cache that it may see. It does not give each the same weight. Here is "
-        "what each row has received, head by head, over all steps."
+        "Every query reads every row of the cache that it may see, but does not give each the same weight. Here is "
+        "what each row has received, head by head, over all steps. Policies such as H2O keep the rows with the "
+        "most, the heavy hitters."
     ),
     model="stories",
     prompt="The next day is bright",

@@ -5,11 +5,12 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "no-cache",
-    label=N_("No cache"),
+    label=N_("Encoders and hybrids"),
     title=N_("Where is there no cache, or one that never grows?"),
     summary=N_(
-        "A GPT may keep its rows because no token sees a later one. Encoders and some new models let tokens see "
-        "ahead, and a translator reads a finished text. Here the mask changes, and the rows answer."
+        "A GPT may keep its rows because no token sees a later one. Encoders such as BERT and diffusion models let "
+        "tokens see ahead, a translator reads a finished text, and linear attention keeps a state in place of rows. "
+        "Here the mask changes, and the rows answer."
     ),
     model="names-deep",
     prompt="maria",

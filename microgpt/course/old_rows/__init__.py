@@ -5,7 +5,7 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "old-rows",
-    label=N_("Old rows"),
+    label=N_("Cached rows stay valid"),
     title=N_("Why does a row, once written, stay right?"),
     summary=N_(
         "A cache is only as good as its oldest row. Change something and see which rows a fresh run would write "

@@ -1,15 +1,15 @@
-"""How do many texts share one memory?"""
+"""How do many requests share one memory?"""
 
 from microgpt.errors import N_
 from microgpt.viz.page import Page
 
 PAGE = Page(
     "pages",
-    label=N_("Pages"),
-    title=N_("How do many texts share one memory?"),
+    label=N_("PagedAttention"),
+    title=N_("How do many requests share one memory?"),
     summary=N_(
-        "An engine serves many texts at once, and each has a cache that grows. Nobody knows how long it will get. "
-        "Here two texts take turns in one memory that is cut into small blocks."
+        "An engine serves many requests at once, and each has a cache that grows. Nobody knows how long it will "
+        "get. So vLLM’s PagedAttention cuts memory into small blocks. Here two texts take turns in such a memory."
     ),
     model="names-deep",
     prompt="li",

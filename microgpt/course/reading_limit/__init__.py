@@ -1,15 +1,15 @@
-"""What limits a card that serves many texts?"""
+"""What limits a GPU that serves many requests?"""
 
 from microgpt.errors import N_
 from microgpt.viz.page import Page
 
 PAGE = Page(
     "reading-limit",
-    label=N_("Reading"),
-    title=N_("What limits a card that serves many texts?"),
+    label=N_("Roofline"),
+    title=N_("What limits a GPU that serves many requests?"),
     summary=N_(
-        "A step reads weights and rows, and computes with them. More texts share the weights, but not the rows. "
-        "Here is how far that goes on a real card, and what several cards can do."
+        "A step reads weights and rows, and computes with them. More requests share the weights, but not the rows. "
+        "The roofline of a GPU shows how far that goes, and what several GPUs can do."
     ),
     model="stories",
     prompt="The next day is bright",

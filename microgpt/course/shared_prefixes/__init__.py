@@ -1,15 +1,16 @@
-"""What do texts that begin alike share?"""
+"""What do requests that begin alike share?"""
 
 from microgpt.errors import N_
 from microgpt.viz.page import Page
 
 PAGE = Page(
     "shared-prefixes",
-    label=N_("Sharing"),
-    title=N_("What do texts that begin alike share?"),
+    label=N_("Prefix caching"),
+    title=N_("What do requests that begin alike share?"),
     summary=N_(
-        "Many texts that an engine serves begin with the same tokens: the same instructions, the same question "
-        "asked twice. Their first rows are equal. Here several texts hold the same blocks, and each runs the rest."
+        "Many requests to an engine begin with the same tokens: the same instructions, the same question asked "
+        "twice. Their first rows are equal, so a prefix cache keeps them once. Here several texts hold the same "
+        "blocks, and each runs the rest."
     ),
     model="names-deep",
     prompt="christ",

@@ -5,11 +5,11 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "why-q",
-    label=N_("Why not q"),
+    label=N_("Why q is not cached"),
     title=N_("How long does each q, k and v live?"),
     summary=N_(
-        "Every row that the model makes is born at one step. Here is each of them, with the steps at which it was "
-        "read. One kind dies young."
+        "Every row that the model makes is made at one step. Here is each of them, with the steps at which it is "
+        "read. Keys and values are read at every later step, a query at its own alone, so no cache keeps it."
     ),
     model="names",
     prompt="emm",

@@ -5,7 +5,7 @@ from microgpt.viz.page import Page
 
 PAGE = Page(
     "with-and-without",
-    label=N_("With and without"),
+    label=N_("With and without a cache"),
     title=N_("What does the cache save, and is the answer the same?"),
     summary=N_(
         "One text, run twice by the same model. With the cache, each step runs one token and reads what was kept "
