@@ -66,7 +66,7 @@ def test_words_stand_as_in_a_dictionary_of_their_language() -> None:
     assert sorted(words, key=lambda word: places(word, SPANISH)) == right
     with language("es"):
         assert [one.letter for one in initials()] == list(SPANISH)
-        assert [translate([term.word])[0] for term in sort_terms()][0] == "atención"
+        assert [translate([term.word])[0] for term in sort_terms()][0] == "absorción"
 
 
 def test_weights_are_as_thick_as_they_are() -> None:

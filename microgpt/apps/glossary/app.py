@@ -14,20 +14,23 @@ import numpy as np
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.prefix import begin, publish
 from microgpt.config import Array, Config, param_shapes
+from microgpt.course import page
 from microgpt.decode import prefill
 from microgpt.experiments import allocation
 from microgpt.experiments.gradient import gradients, losses
 from microgpt.experiments.loop import rotary_angles
 from microgpt.experiments.trainer import Trainer
 from microgpt.trace import Trace
+from microgpt.viz import views
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.kit.places import SMALL_WIDTH
 from microgpt.viz.drawing.kit.sketch import Sketch, sketch
 from microgpt.viz.drawing.picture import Meeting, Picture
-from microgpt.viz.rendering.draw import draw_figure
+from microgpt.viz.rendering.draw import draw_figure, thumb
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.weights import shipped
 
 PILE_ROWS = 4  # of a pile: the prompt's
@@ -41,7 +44,11 @@ class View(NamedTuple):
     run: GlossaryRun
 
     def picture(self, slug: str) -> Sketch:
-        """That of a word, in the language that is set."""
+        """That of a word, in the language that is set; of a word that has none of its own, that of its lesson."""
+        term = GLOSSARY[slug]
+        if not term.own_picture:
+            lesson = page(term.page)
+            return thumb(lesson, views.of(lesson))._replace(width=SMALL_WIDTH)
         sheet, _ = draw_figure(["apps/glossary/pictures.svg"], slug.replace("-", "_"), run=self.run)
         return sketch(sheet.pieces)._replace(width=SMALL_WIDTH)
 

@@ -10,15 +10,39 @@ from microgpt.viz.text.language import translate
 
 
 class Term(NamedTuple):
-    """A word: its anchor on the glossary page, how it is written, what it means, the name of its page."""
+    """A word: its anchor on the glossary page, how it is written, what it means, the name of its page.
+
+    Its picture is its own, in apps/glossary/pictures.svg, or the small one of its page.
+    """
 
     slug: str
     word: str
     meaning: str
     page: str
+    own_picture: bool = True
 
 
 TERMS = (
+    Term(
+        "absorption",
+        N_("absorption"),
+        N_(
+            "The keys’ matrix applied to the query in place of every latent, and the values’ matrix to the "
+            "weighted sum: the same scores, without making keys and values."
+        ),
+        "latent-row",
+        own_picture=False,
+    ),
+    Term(
+        "acceptance",
+        N_("acceptance"),
+        N_(
+            "Whether a guess of the draft stays. Its rate, the share of guesses that stay, decides what "
+            "speculative decoding gains."
+        ),
+        "guess-and-check",
+        own_picture=False,
+    ),
     Term(
         "attention",
         N_("attention"),
@@ -27,6 +51,16 @@ TERMS = (
             "takes the values by weight. In symbols: softmax(q · Kᵀ / √head_dim) · V."
         ),
         "attention",
+    ),
+    Term(
+        "attention-sink",
+        N_("attention sink"),
+        N_(
+            "A row, mostly the first of a text, that takes the weight which a query has no use for. A window that "
+            "drops it ruins the answer."
+        ),
+        "full-cache",
+        own_picture=False,
     ),
     Term(
         "batch",
@@ -39,6 +73,27 @@ TERMS = (
         N_("block table"),
         N_("For each block of rows of a text, the number of the block of memory in which they lie."),
         "pages",
+    ),
+    Term(
+        "chunked-prefill",
+        N_("chunked prefill"),
+        N_("Running a long prompt in parts, over several passes, so that others can decode in the same passes."),
+        "many-at-once",
+        own_picture=False,
+    ),
+    Term(
+        "continuous-batching",
+        N_("continuous batching"),
+        N_("Choosing anew for every pass which requests take part: who is done leaves, who waits joins."),
+        "many-at-once",
+        own_picture=False,
+    ),
+    Term(
+        "copy-on-write",
+        N_("copy on write"),
+        N_("A block that several texts hold is copied only when one of them writes into it."),
+        "shared-prefixes",
+        own_picture=False,
     ),
     Term(
         "decode",
@@ -60,6 +115,26 @@ TERMS = (
         N_("embedding"),
         N_("The row of numbers that stands for a token when it enters the model."),
         "next-token",
+    ),
+    Term(
+        "eviction",
+        N_("eviction"),
+        N_(
+            "Giving up cached rows or blocks when memory runs short. What is evicted must be computed again, or "
+            "is missing."
+        ),
+        "full-cache",
+        own_picture=False,
+    ),
+    Term(
+        "flash-attention",
+        N_("FlashAttention"),
+        N_(
+            "Exact attention over tiles of keys, which carries the sums of softmax along and never stores a whole "
+            "row of scores."
+        ),
+        "in-pieces",
+        own_picture=False,
     ),
     Term(
         "gqa",
@@ -86,6 +161,16 @@ TERMS = (
         N_("For each layer, the k and v row of every token so far, kept so that they need not be computed again."),
         "kv-cache",
     ),
+    Term(
+        "latent",
+        N_("latent"),
+        N_(
+            "A short row per token from which the keys and values of all heads can be computed. MLA caches it in "
+            "their place."
+        ),
+        "latent-row",
+        own_picture=False,
+    ),
     Term("layer", N_("layer"), N_("One attention and one MLP. A model is a stack of them."), "inside"),
     Term(
         "left-padding",
@@ -109,7 +194,7 @@ TERMS = (
         "mla",
         N_("multi-head latent attention (MLA)"),
         N_("One short row per token is cached, from which the keys and values of all heads are computed."),
-        "fewer-heads",
+        "latent-row",
     ),
     Term(
         "mlp",
@@ -140,6 +225,16 @@ TERMS = (
         N_("What transformers calls the KV cache: for each layer, keys and values of the tokens so far."),
         "in-your-code",
     ),
+    Term(
+        "paged-attention",
+        N_("PagedAttention"),
+        N_(
+            "Attention over a cache that lies in small blocks, wherever there is room; a block table says where. "
+            "It came with vLLM."
+        ),
+        "pages",
+        own_picture=False,
+    ),
     Term("position", N_("position"), N_("The place of a token in the text, counted from zero."), "next-token"),
     Term(
         "prefill",
@@ -148,10 +243,33 @@ TERMS = (
         "prefill-and-decode",
     ),
     Term(
+        "preemption",
+        N_("preemption"),
+        N_(
+            "Taking its blocks from a request that runs, when there are too few. It waits, and its rows are "
+            "computed again later."
+        ),
+        "many-at-once",
+        own_picture=False,
+    ),
+    Term(
         "prefix-cache",
         N_("prefix cache"),
-        N_("Rows that are kept after their text has ended, for texts that begin with the same tokens."),
+        N_(
+            "Rows that are kept after their text has ended, for requests that begin with the same tokens: prefix "
+            "caching."
+        ),
         "shared-prefixes",
+    ),
+    Term(
+        "quantisation",
+        N_("quantisation"),
+        N_(
+            "Writing each number with fewer bits: as the nearest of a few points, of which only the number is "
+            "kept, beside a scale."
+        ),
+        "fewer-bits",
+        own_picture=False,
     ),
     Term(
         "query",
@@ -166,10 +284,27 @@ TERMS = (
         "with-and-without",
     ),
     Term(
+        "request",
+        N_("request"),
+        N_("What is sent to an engine, a prompt with its settings, and the text that is written for it."),
+        "many-at-once",
+        own_picture=False,
+    ),
+    Term(
         "residual-stream",
         N_("residual stream"),
         N_("The vector of a token that runs through all layers; each part adds to it."),
         "inside",
+    ),
+    Term(
+        "roofline",
+        N_("roofline"),
+        N_(
+            "How fast a processor can compute at so many operations per byte: first as fast as memory brings the "
+            "bytes, then at its peak."
+        ),
+        "reading-limit",
+        own_picture=False,
     ),
     Term(
         "rope",
@@ -200,12 +335,53 @@ TERMS = (
         ),
         "attention",
     ),
+    Term(
+        "speculative-decoding",
+        N_("speculative decoding"),
+        N_(
+            "A small model guesses the next tokens and the large one checks all of them in one pass, without "
+            "changing the distribution of what is written."
+        ),
+        "guess-and-check",
+        own_picture=False,
+    ),
+    Term(
+        "tensor-parallelism",
+        N_("tensor parallelism"),
+        N_(
+            "Each of several processors holds some of the heads, with their rows, and a part of each matrix; "
+            "their results are added up."
+        ),
+        "reading-limit",
+        own_picture=False,
+    ),
+    Term(
+        "tile",
+        N_("tile"),
+        N_("A few keys and values at a time, which a processor keeps in its own small memory while it works on them."),
+        "in-pieces",
+        own_picture=False,
+    ),
     Term("token", N_("token"), N_("The piece of text that a model works on: here a letter or a word."), "next-token"),
     Term(
         "training",
         N_("training"),
         N_("Changing the weights, a little at a time, so that the right next token becomes likelier."),
         "training",
+    ),
+    Term(
+        "tpot",
+        N_("time per later token (TPOT)"),
+        N_("Time per output token: how long each token after the first takes. Decode sets it."),
+        "prefill-and-decode",
+        own_picture=False,
+    ),
+    Term(
+        "ttft",
+        N_("time to the first token (TTFT)"),
+        N_("How long a reader waits before an answer begins. Queue and prefill set it."),
+        "prefill-and-decode",
+        own_picture=False,
     ),
     Term("value", N_("value (v)"), N_("What a token hands to those who read it. It is kept in the cache."), "kv-cache"),
     Term(

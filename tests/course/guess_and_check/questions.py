@@ -57,8 +57,8 @@ def task_drafted(facts: Facts) -> Numbers:
 LEARNED = r"""
 Why is checking cheaper than writing? A pass over five tokens reads the same weights once, and takes hardly longer
 What is a draft? a small model, called the draft, which is quick
-When is a guess kept? A guess is kept with the probability p_target ÷ p_draft, and surely if p_target is not the smaller one
-What happens to those after a rejected one? those after it were guessed after a token that does not stand any more
+When is a guess accepted? A guess is accepted with the probability p_target ÷ p_draft, and surely if p_target is not the smaller one
+What happens to those after a rejected one? The first rejected guess ends the round: the later ones were conditioned on it
 What is drawn after a rejection? p_target − p_draft where that is above zero, scaled to sum one
 How many tokens does a round write? a round never writes fewer tokens than a plain step, which writes one
 What becomes of the rows? Those of kept guesses stay, as if they had been written one by one\. Those of the others are cropped

@@ -54,7 +54,7 @@ def task_roof(facts: Facts) -> Numbers:
 
 
 LEARNED = r"""
-What is a latent row? one short row, called the latent, that all of them can be made of
+What is a latent row? Only one short row is kept, the latent, of which every head computes its key and its value
 Does MLA compress an existing cache? This is not a way to shrink the cache of a finished model
 Why is there a short key? A key must also say where it stands
 What is absorption? it comes to the same if the matrix is applied to the query instead
@@ -63,7 +63,7 @@ Is the answer the same? the logits of the whole text differ by less than
 What does DeepSeek-V3 keep? DeepSeek-V3 keeps 512 \+ 64 = 576 numbers per token and layer, once, not for K and V each
 Where do 93 % come from? against an older model with shared heads, and with rows in six bits\. With two bytes on both sides it is 82\.2 %
 Is it less work? It is not less work\. A step over 1,024 rows takes 17,221,812,224 multiply-adds
-Is MLA always faster? For a prompt, engines make keys and values; for a step they absorb
+Is MLA always faster? For a prompt, engines make keys and values; for a step they use absorption
 Does it cost quality? in 10 of 12 seeds it is higher.*at this size of the cache latent rows gain nothing over one head here, and may lose
 Can a cache stop growing? A layer of Qwen3-Next keeps 548,864 numbers, however long the text
 Does a state remember everything? a table cannot hold everything
