@@ -75,7 +75,7 @@ def task_drafts(facts: Facts) -> Numbers:
 
 LEARNED = r"""
 How many rows does a long prompt leave, and each pass after it? A prompt of 2,000 tokens leaves 2,000 rows in each layer
-Which of the two sets the wait before an answer? The time to the first token (TTFT) is the wait before an answer begins, and prefill sets it
+Which of the two sets the wait before an answer? The time to the first token \(TTFT\) is the wait before an answer begins, and prefill sets it
 Is FlashAttention a cache? It keeps nothing from one step to the next
 Why must a prefix match exactly? from the first token that differs on, the rows must be computed again
 What are cached tokens on a bill? tokens of a prompt whose rows were still there
