@@ -29,7 +29,7 @@ def ask_bad(view: View) -> str:
     p, q = softmax(np.arange(27) / 9), np.full(27, 1 / 27)
     kept, left = q * np.minimum(1, p / q), np.maximum(p - q, 0)
     assert np.abs(kept + (1 - kept.sum()) * left / left.sum() - p).max() < 1e-12
-    return "it follows the same law, and takes longer"
+    return "it has the same distribution, and takes longer"
 
 
 def ask_bug(view: View) -> str:
@@ -61,12 +61,12 @@ When is a guess accepted? A guess is accepted with the probability p_target ÷ p
 What happens to those after a rejected one? The first rejected guess ends the round: the later ones were conditioned on it
 What is drawn after a rejection? p_target − p_draft where that is above zero, scaled to sum one
 How many tokens does a round write? a round never writes fewer tokens than a plain step, which writes one
-What becomes of the rows? Those of kept guesses stay, as if they had been written one by one\. Those of the others are cropped
+What becomes of the rows? Those of accepted guesses stay, as if they had been written one by one\. Those of the others are cropped
 Does the text get worse? A bad draft makes it slow, never wrong
-Is the text the same as without a draft? “The same law” is not “the same text”
+Is the text the same as without a draft? “The same distribution” is not “the same text”
 What does it gain here? both models have 0\.\d\d in common on average\. .* With 4 guesses per round the formula gives 1\.\d\d times the speed
-When does it not pay? It never pays if a guess costs a larger share of a pass than the share of guesses that is kept
-Does it help a busy server? checking guesses that fall is work taken from others
+When does it not pay? It never pays if a guess costs a larger share of a pass than the share of guesses that is accepted
+Does it help a busy server? checking guesses that are rejected is work taken from others
 What is reported? 2 to 3 times the speed for T5-XXL
 May a draft guess several tokens for one place? one pass checks all of it: a token sees the text and the tokens that it comes from, none of another branch
 Must the draft be a model? one can look for its newest tokens further back and guess what came after them there

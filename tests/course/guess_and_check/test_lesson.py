@@ -152,7 +152,7 @@ def test_the_curves_and_the_example() -> None:
         assert n == int(np.argmax(by_n)) and abs(times - max(by_n)) < 1e-12
     for p_target, p_draft, chance, left in made.hand:
         assert abs(p_draft * chance + (1 - made.common) * left - p_target) < 1e-12
-    assert "A guess is kept in 0.7 of all cases" in prose_of("guess-and-check", "names-deep", "em")
+    assert "A guess is accepted in 0.7 of all cases" in prose_of("guess-and-check", "names-deep", "em")
 
 
 def test_the_speed_follows_from_what_is_printed_and_from_bytes() -> None:
