@@ -44,7 +44,7 @@ PAGES = (
         "exercises-engines",
         N_("Exercises: what engines do"),
         N_("Exercises: what engines do"),
-        N_("Block tables worked out by hand, readers that fit on a card, and a chat that begins with the time."),
+        N_("Block tables worked out by hand, readers that fit on a GPU, and a chat that begins with the time."),
         model="names-deep",
         prompt="li",
         hero="pages",

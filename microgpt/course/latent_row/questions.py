@@ -60,4 +60,4 @@ def roof() -> Numbers:
     )
 
 
-TASKS = (Task("roof", N_("A card with many readers"), 9, "compute", 20, 12, roof, also=("reading-limit",)),)
+TASKS = (Task("roof", N_("A GPU with many readers"), 9, "compute", 20, 12, roof, also=("reading-limit",)),)

@@ -116,7 +116,7 @@ def blocks() -> Numbers:
 
 TASKS = (
     Task("backwards", N_("From the cache to the model"), 1, "compute", 10, 7, backwards, also=("fewer-heads",)),
-    Task("card", N_("How many readers does a card serve?"), 2, "plan", 20, 11, card, also=("fewer-heads",)),
+    Task("card", N_("How many readers does a GPU serve?"), 2, "plan", 20, 11, card, also=("fewer-heads",)),
     Task("halves", N_("Six ways to make a model smaller"), 5, "predict", 10, 6, halves, also=("fewer-heads",)),
     Task("blocks", N_("More readers by blocks"), 2, "plan", 15, 11, blocks, also=("pages",)),
 )

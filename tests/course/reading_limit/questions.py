@@ -50,6 +50,6 @@ Is decoding slow because of the cache? is wrong for one text: it is slow because
 Is every prompt limited by arithmetic? A prompt of a few tokens is not
 Does tensor parallelism divide the cache? With 4 processors and 2 key heads, all together hold 2\.0 times the rows
 What is context parallelism? each processor reads some of them for all heads and sends its answer, 8 numbers per head, and the logarithm of its sum
-Is fetching rows quicker than computing them? take 2\.4 ms between two cards and 153 ms from a disk\. To compute them again takes 267 ms
-What is disaggregation? run prompts on some cards and to write on others
+Is fetching rows quicker than computing them? take 2\.4 ms between two GPUs and 153 ms from a disk\. To compute them again takes 267 ms
+What is disaggregation? run prompts on some GPUs and to write on others
 """
