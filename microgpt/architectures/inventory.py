@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from microgpt.architectures.roles import ROLES
+from microgpt.architectures.roles import ROLES, Role
 from microgpt.config import Config, param_shapes
 
 PARTS = ("embedding", "attention", "mlp", "norms", "head")
@@ -20,12 +20,17 @@ class Tensor(NamedTuple):
     name: str
     shapes: tuple[tuple[int, ...], ...]
     times: int
-    part: str
+    role: Role
 
     @property
     def size(self) -> int:
         """Parameters of one of them."""
         return sum(map(math.prod, self.shapes))
+
+    @property
+    def total(self) -> int:
+        """Parameters of all of them."""
+        return self.size * self.times
 
 
 def tensors(config: Config) -> list[Tensor]:
@@ -36,7 +41,7 @@ def tensors(config: Config) -> list[Tensor]:
         for full, times in ((name, 1), (f"layer0.{name}", config.n_layer)):
             mine = tuple(shapes[key] for key in (full, full + ".bias", full + ".norm") if key in shapes)
             if mine:
-                found.append(Tensor(name, mine, times, role.part))
+                found.append(Tensor(name, mine, times, role))
     return found
 
 
@@ -44,5 +49,5 @@ def totals(config: Config) -> dict[str, int]:
     """Parameters by part."""
     found = dict.fromkeys(PARTS, 0)
     for tensor in tensors(config):
-        found[tensor.part] += tensor.size * tensor.times
+        found[tensor.role.part] += tensor.total
     return found

@@ -78,11 +78,4 @@ def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State 
 
 def save_figure(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """What the page shows as a picture to save; `format` is one of FORMAT."""
-    run = settings_of(state)
-    kind = fields.get("format", "svg")
-    if kind in figures.FILM_TYPES:  # the page's own canvas makes pixels of it
-        return state, [figures.film_file(fields, kind, run)]
-    saved = figures.figure_file(fields, kind == "moving", run)
-    if kind == "png":  # the page's own canvas makes pixels of it
-        saved |= {"file": saved["file"].replace(".svg", ".png"), "type": "image/png"}
-    return state, [saved]
+    return state, [figures.figure_file(fields, fields.get("format", "svg"), settings_of(state))]

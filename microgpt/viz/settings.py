@@ -48,6 +48,11 @@ SAMPLING = (
     Field("top_k", str(DEFAULTS.top_k), 0, MOST_WHOLE),
     Field("seed", str(DEFAULTS.seed), 0, MOST_WHOLE),
 )
+AS_NUMBER: dict[str, tuple[Callable[[str], Any], str]] = {
+    "temperature": (float, N_("The temperature is “%(text)s”; give a number.")),
+    "top_k": (int, N_("Top-k is “%(text)s”; give a whole number, 0 for all tokens.")),
+    "seed": (int, N_("The seed is “%(text)s”; give a whole number.")),
+}
 
 
 @lru_cache(maxsize=2)
@@ -69,23 +74,8 @@ def settings_of(state: Mapping[str, Any] | None) -> Settings | None:
 
 def parse(fields: Mapping[str, str]) -> Settings:
     """The settings that the page's controls spell out; a control that the page does not have has its default."""
-    return Settings(
-        model=fields.get("model", ""),
-        prompt=fields.get("prompt", ""),
-        temperature=parse_number(
-            fields.get("temperature", str(DEFAULTS.temperature)),
-            float,
-            N_("The temperature is “%(text)s”; give a number."),
-        ),
-        top_k=parse_number(
-            fields.get("top_k", str(DEFAULTS.top_k)),
-            int,
-            N_("Top-k is “%(text)s”; give a whole number, 0 for all tokens."),
-        ),
-        seed=parse_number(
-            fields.get("seed", str(DEFAULTS.seed)), int, N_("The seed is “%(text)s”; give a whole number.")
-        ),
-    )
+    numbers = [parse_number(fields.get(field.name, field.default), *AS_NUMBER[field.name]) for field in SAMPLING]
+    return Settings(fields.get("model", ""), fields.get("prompt", ""), *numbers)
 
 
 def model(name: str) -> Model:

@@ -65,7 +65,7 @@ def test_words_stand_as_in_a_dictionary_of_their_language() -> None:
     right = ["árbol", "arco", "azul", "cache", "caché KV", "nube", "ñu", "ola", "oración"]
     assert sorted(words, key=lambda word: places(word, SPANISH)) == right
     with language("es"):
-        assert [one.letter for one in initials()] == list(SPANISH)
+        assert [letter for letter, _ in initials()] == list(SPANISH)
         assert [translate([term.word])[0] for term in sort_terms()][0] == "absorción"
 
 

@@ -24,10 +24,8 @@ from tools.server import Handler, serving
 
 Open = Callable[..., Page]
 SCREEN: Any = {"width": 1440, "height": 1000}  # a driver tries for seconds to scroll to what a lower one leaves out
-CRASHED = [
-    "^InvalidSessionIdException: ",
-    "^WebDriverException: ",
-]  # the driver's; of scripts and elements it has others
+# the driver's; of scripts and elements it has others
+CRASHED = ["^InvalidSessionIdException: ", "^WebDriverException: "]
 
 
 def engine_of(item: pytest.Item) -> str:
@@ -142,8 +140,14 @@ def running(playwright: Playwright) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def new_tab(playwright: Playwright, engine: str, running: dict[str, Any]) -> Iterator[Open]:
-    """new_tab(width=390, ...) opens a tab; all are closed after the test."""
+    """new_tab(url, width=390, ...) opens a tab, with that page where one is named; all are closed after the test."""
     with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(
-            tab(playwright, engine, running=running, **{"flags": [ONE_COMPILER], **options})
-        )
+
+        def opened(url: str = "", **options: Any) -> Page:
+            flags = {"flags": [ONE_COMPILER], **options}
+            page = stack.enter_context(tab(playwright, engine, running=running, **flags))
+            if url:
+                page.open(url)
+            return page
+
+        yield opened

@@ -8,8 +8,7 @@ from tests.browser.conftest import CRASHED, Open
 
 
 def test_errors_and_requests_are_seen(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}kv-cache.html")
+    page = new_tab(f"{address}kv-cache.html")
     assert not page.errors
     page.run("(console.error('told by the page'), 0)")
     page.run("(setTimeout(() => { throw new Error('thrown by the page'); }), 0)")

@@ -1,14 +1,6 @@
-"""What can be chosen on a rendered page: its named controls, read from its HTML, and what an address may ask of them.
+"""What can be chosen on a rendered page: its named controls, read from its HTML. Knows no page and no widget."""
 
-The rules are those of site/host.js, which sets the controls. Knows no page and no widget.
-"""
-
-import math
-from collections.abc import Mapping
 from html.parser import HTMLParser
-
-from microgpt.errors import N_, UserError
-from microgpt.viz.controls import is_number
 
 
 class Control:
@@ -75,34 +67,3 @@ def controls(html: str) -> dict[str, Control]:
     reader.feed(html)
     reader.close()
     return reader.found
-
-
-def can_be(control: Control, value: str) -> bool:
-    """Whether it can be set to that: to one of its values, or a number between them."""
-    if control.kind == "choice":
-        return value in control.values
-    least, most = float(control.values[0]), float(control.values[-1])
-    return least <= float(value) <= (most if len(control.values) > 1 else math.inf)
-
-
-def differing(html: str, asked: Mapping[str, str]) -> dict[str, str]:
-    """Of what is asked, that which the page does not show by itself. Raises UserError for what it cannot show."""
-    known, chosen = controls(html), {}
-    for name, value in asked.items():
-        control = known.get(name)
-        if control is None:
-            raise UserError(N_("This page has no “%(name)s” to choose; leave it out."), name=name[:40])
-        if control.kind == "number" and not is_number(value):
-            raise UserError(N_("%(name)s is “%(value)s”; give a number."), name=name, value=value[:40])
-        if control.values and not can_be(control, value):
-            first, last = control.values[0], control.values[-1]
-            raise UserError(
-                N_("%(name)s is %(value)s; this page has %(first)s to %(last)s."),
-                name=name,
-                value=value[:40],
-                first=first,
-                last=last,
-            )
-        if value != control.default:
-            chosen[name] = value
-    return chosen

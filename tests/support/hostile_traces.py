@@ -90,8 +90,11 @@ def event(name: str, field: str, value: Any, says: str) -> tuple[Callable[[Data]
     return change, says
 
 
-def more(says: str, **fields: Any) -> tuple[Callable[[Data], object], str]:
-    return lambda data: data["events"].append(fields), says
+def more(name: str, layer: int, shape: list[int], values: list[Any], says: str) -> tuple[Callable[[Data], object], str]:
+    """One event more, at position 1 of that layer, of which this is said."""
+    where, own = ({"layer": layer}, f", layer {layer}") if layer >= 0 else ({}, "")
+    told = {"name": name, "pos": 1, **where, "shape": shape, "values": values}
+    return lambda data: data["events"].append(told), f"{name}, pos 1{own} cannot be drawn: its {says}"
 
 
 def text(make: Callable[[], str], says: str) -> tuple[Callable[[Path], object], str]:
@@ -136,36 +139,14 @@ EITHER: dict[str, tuple[Callable[[Data], object], str]] = {
     },
     "about is a list": (lambda data: data.update(about=[]), "about is a list"),
     "config is a list": about("config is a list", config=[]),
-    "an event of another layer": more("logits, pos 0, layer 2 ", name="logits", pos=0, layer=2, shape=[1], values=[0]),
-    "a layer that there is not": more(
-        "k, pos 0, layer 7 cannot be drawn: its “layer” is 7", name="k", pos=0, layer=7, shape=[1], values=[0]
-    ),
-    "rows read of more heads than there are": more(
-        "k_read, pos 1, layer 0 cannot be drawn: its “shape” is [9, 1, 4]",
-        name="k_read",
-        pos=1,
-        layer=0,
-        shape=[9, 1, 4],
-        values=[0] * 36,
-    ),
-    "more rows read than there are": more(
-        "v_read, pos 1, layer 0 cannot be drawn: its “shape” is [4, 9, 4]",
-        name="v_read",
-        pos=1,
-        layer=0,
-        shape=[4, 9, 4],
-        values=[None] * 144,
-    ),
-    "rows read that are huge": more(
-        "its “values” is 1e+308", name="v_read", pos=1, layer=0, shape=[4, 1, 4], values=[HUGE] * 16
-    ),
-    "a row read at no position": more(
-        "key_positions, pos 1, layer 0 ", name="key_positions", pos=1, layer=0, shape=[2], values=[BIG, 1]
-    ),
-    "a row read at half a position": more(
-        "key_positions, pos 1, layer 0 ", name="key_positions", pos=1, layer=0, shape=[2], values=[0.5, 1]
-    ),
-    "a row read in no layer": more("its “layer” is left out", name="k_read", pos=1, shape=[4, 1, 4], values=[0] * 16),
+    "an event of another layer": more("logits", 2, [1], [0], "“layer” is 2"),
+    "a layer that there is not": more("k", 7, [1], [0], "“layer” is 7"),
+    "rows read of too many heads": more("k_read", 0, [9, 1, 4], [0] * 36, "“shape” is [9, 1, 4]"),
+    "more rows read than there are": more("v_read", 0, [4, 9, 4], [None] * 144, "“shape” is [4, 9, 4]"),
+    "rows read that are huge": more("v_read", 0, [4, 1, 4], [HUGE] * 16, "“values” is 1e+308"),
+    "a row read at no position": more("key_positions", 0, [2], [BIG, 1], "“values” is [1000000000"),
+    "a row read at half a position": more("key_positions", 0, [2], [0.5, 1], "“values” is [0.5"),
+    "a row read in no layer": more("k_read", -1, [4, 1, 4], [0] * 16, "“layer” is left out"),
     "no layer": event("q", "layer", None, "(q): its “layer” is not"),
     "a step that there is not": event("q", "pos", BIG, "q, pos 1000000000, layer"),
     "another text": event("q", "seq", 3, "its “seq” is 3"),

@@ -39,7 +39,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "range: -3": (1, "every third colour of the heat scale"),
     "Add: 2": (1, "columns of a plain table beside its numbers"),
     "Add: 3": (1, "columns of a plain table beside its numbers"),
-    "view.facts.run[1]": (3, PLACE),
+    "view.run[1]": (3, PLACE),
     "x.cells|length gt 16": (1, "as many cells as have room: a place"),
     "view.tokens|length lt 13": (1, "as many tokens as have room: a place"),
     **{f"phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},

@@ -88,11 +88,7 @@ def texts(element: Element) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "page",
-    sampled(PAGES, PAGES[1::2], "tests/test_messages.py reads all sources"),
-    ids=by_name,
-)
+@pytest.mark.parametrize("page", sampled(PAGES, PAGES[1::2], "tests/test_messages.py reads all sources"), ids=by_name)
 def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
     tree = parse(render.render_page(page, views.of(page)))
     said = texts(tree)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgpt.apps.model_that_talks.app import CHAT_TEXT, picture
-from microgpt.config import Array
-from microgpt.viz.drawing.counters import facts
+from microgpt.config import Array, n_params
+from microgpt.cost import kv_bytes
 from microgpt.viz.large.from_trace import ExcerptPicture
 from microgpt.viz.large.heads import attention
 from microgpt.viz.large.overview import HALF_WEIGHT
@@ -24,14 +24,14 @@ class View:
     def __init__(self, _: Settings) -> None:
         shown = self.picture = picture(CHAT_TEXT)
         about, tokens = shown.about, shown.tokens
-        self.choices, self.fields, self.facts = shown.choices, shown.fields, facts(shown.config)
+        self.choices, self.fields, self.params = shown.choices, shown.fields, n_params(shown.config)
         self.n = n = about["n_prompt"]  # tokens that it was given
         self.marks = start, end = [token for token in dict.fromkeys(tokens[:n]) if token.startswith("<|")]
         self.words = len(tokens[tokens.index("\n") + 1 : tokens.index(end)])  # of these, those of the question
         self.answer = "".join(tokens[n:])
         at = next(i for i in range(n) if "".join(tokens[i : i + 2]) == WORD)
         self.pieces = [show(token) for token in tokens[at : at + 2]]  # of the word
-        self.cost = len(self.pieces) * self.facts.bytes  # bytes of its rows, in 16 bits
+        self.cost = len(self.pieces) * kv_bytes(shown.config, 1, 2)  # bytes of its rows, in 16 bits
         weights, steps = attention(shown.trace, shown.config, shown.n), repeats(about["ids"], n)
         # at the steps whose token has come before, what came after it then; and of how many heads the weight there is
         # more than half, on average

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.apps.records import TRACES
+from microgpt.config import n_params
+from microgpt.cost import kv_bytes
 from microgpt.errors import N_
 from microgpt.trace import from_json
-from microgpt.viz.drawing.counters import facts
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_of_excerpt
 from microgpt.viz.large.heads import attention, tell_most
 from microgpt.viz.large.overview import HALF_WEIGHT, HeadKind
@@ -93,7 +94,7 @@ class View:
         self.choices = shown.choices
         self.fields = shown.fields
         self.picture = shown
-        self.facts = facts(c)
+        self.params, self.bytes = n_params(c), kv_bytes(c, 1, 2)  # of a token, in 16 bits
         self.written = "".join(shown.tokens[about["n_prompt"] :])  # by the model
         self.kinds = kinds(shown)
         self.heads = shown.map.heads

@@ -16,12 +16,12 @@ from microgpt.apps.own_model import dropped_model
 from microgpt.architectures.names import FAMILY_OF
 from microgpt.checkpoints.assemble import HALF_DTYPE
 from microgpt.checkpoints.loading import LIMIT, Loading
+from microgpt.config import n_params
 from microgpt.course.kv_cache import lesson as stepper
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
-from microgpt.viz.drawing.counters import facts
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.large.heads import check_numbers, parse_numbers
 from microgpt.viz.large.picture import BigPicture
@@ -52,7 +52,7 @@ class View:
         recording.run()
         self.example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
         self.choices, self.fields = self.example.choices, self.example.fields
-        self.facts = facts(recording.model.config)
+        self.params = n_params(recording.model.config)
         self.types = list(FAMILY_OF)
 
 
@@ -155,7 +155,11 @@ def end_patch(recording: Recording) -> Patch:
 def about(model: Model, shown: Picture) -> str:
     """The model in a line."""
     return render.render(
-        "apps/own_model/_model.html", name=model.name, facts=facts(model.config), dtype=shown.about["dtype"]
+        "apps/own_model/_model.html",
+        name=model.name,
+        config=model.config,
+        params=n_params(model.config),
+        dtype=shown.about["dtype"],
     )
 
 

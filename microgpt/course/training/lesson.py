@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
@@ -224,4 +225,4 @@ def frame(trainer: Trainer, ready: Model) -> Chart:
         N_("nats a letter"),
         digits=2,
     )
-    return chart._replace(grows="loss-lines")
+    return replace(chart, grows="loss-lines")

@@ -8,31 +8,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from microgpt.viz.text.language import translate
 
 CHART_WIDTH, CHART_HEIGHT = 440, 280
 LEFT, RIGHT, TOP, BOTTOM = 52, 100, 12, 40  # margins: for the ticks, for the names of the lines
+LABEL_X = CHART_WIDTH - RIGHT + 8
+MOST_ROWS = 8  # of the table
 LINE = 15  # the least distance between two names
 LETTER = 10  # the most that a letter of a name takes, on average
 
 
 class Series(NamedTuple):
-    """A line before it is drawn: its name, its class, its (x, y) points in order of x."""
+    """A line: its name, its class, its (x, y) points in order of x; as drawn, in places, and where its name stands."""
 
     name: str
     kind: str
     points: Sequence[tuple[float, float]]
-
-
-class ChartLine(NamedTuple):
-    """A line as drawn: its points, and where its name stands."""
-
-    name: str
-    kind: str
-    points: list[tuple[float, float]]
-    label_y: float
+    label_y: float = 0
 
 
 class Tick(NamedTuple):
@@ -42,44 +37,34 @@ class Tick(NamedTuple):
     value: float
 
 
-class Chart(NamedTuple):
+@dataclass(frozen=True)
+class Chart:
     """What the template places. `table` has one row an x, one column a line, None where a line has no point."""
 
     title: str
     x_label: str
     y_label: str
-    lines: list[ChartLine]
+    lines: list[Series]
     x_ticks: list[Tick]
     y_ticks: list[Tick]
-    names: list[str]
     table: list[tuple[float, list[float | None]]]
     digits: int | None = None  # decimals of a y; None: as its size asks for
-    width: int = CHART_WIDTH
-    height: int = CHART_HEIGHT
-    left: int = LEFT
-    right: int = CHART_WIDTH - RIGHT
-    top: int = TOP
-    bottom: int = CHART_HEIGHT - BOTTOM
-    label_x: int = CHART_WIDTH - RIGHT + 8
     grows: str = ""  # the id of a group to which lines are added later
+
+    height, left, right, bottom, label_x = CHART_HEIGHT, LEFT, CHART_WIDTH - RIGHT, CHART_HEIGHT - BOTTOM, LABEL_X
 
     def across(self) -> int:
         """As wide as it must be for the names of its lines, in the language that is set."""
-        return max([self.width, *(self.label_x + LETTER * len(name) for name in translate(self.names))])
+        names = translate(line.name for line in self.lines)
+        return max([CHART_WIDTH, *(LABEL_X + LETTER * len(name) for name in names)])
 
 
 def line_chart(
-    title: str,
-    series: Sequence[Series],
-    x_label: str,
-    y_label: str,
-    log: bool = False,
-    rows: int = 8,
-    digits: int | None = None,
+    title: str, series: Sequence[Series], x_label: str, y_label: str, log: bool = False, digits: int | None = None
 ) -> Chart:
-    """Draw `series` on two linear axes from 0, or on two logarithmic ones (`log`; all x and y above 0).
+    """`series` on two linear axes from 0, or on two logarithmic ones (`log`; all x and y above 0).
 
-    `rows` is the most rows of the table (spread over all x); `digits` are the decimals of a y (default: by its size).
+    `digits` are the decimals of a y (default: by its size).
     """
     xs = sorted({x for one in series for x, _ in one.points})
     ys = [y for one in series for _, y in one.points]
@@ -87,13 +72,13 @@ def line_chart(
     y_at, y_ticks = axis(min(ys) if log else 0.0, max(ys), CHART_HEIGHT - BOTTOM, TOP, log)
     labels = keep_apart([y_at(one.points[-1][1]) for one in series])
     lines = [
-        ChartLine(one.name, one.kind, [(x_at(x), y_at(y)) for x, y in one.points], label)
+        Series(one.name, one.kind, [(x_at(x), y_at(y)) for x, y in one.points], label)
         for one, label in zip(series, labels, strict=True)
     ]
     found = [dict(one.points) for one in series]
-    table = [(x, [one.get(x) for one in found]) for x in thin_out(xs, rows)]
+    table = [(x, [one.get(x) for one in found]) for x in thin_out(xs, MOST_ROWS)]
     ticks_of_x, ticks_of_y = [Tick(x_at(x), x) for x in x_ticks], [Tick(y_at(y), y) for y in y_ticks]
-    return Chart(title, x_label, y_label, lines, ticks_of_x, ticks_of_y, [one.name for one in series], table, digits)
+    return Chart(title, x_label, y_label, lines, ticks_of_x, ticks_of_y, table, digits)
 
 
 def axis(low: float, high: float, start: int, end: int, log: bool) -> tuple[Callable[[float], float], list[float]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from microgpt import cost
-from microgpt.config import Array, Config, n_params
+from microgpt.config import Array, Config
 from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
 from microgpt.trace import Trace
@@ -80,17 +80,6 @@ class Agreement(NamedTuple):
     rounding: bool  # whether, in longer numbers, the order of sums explains the difference
 
 
-class Facts(NamedTuple):
-    """A model in short; `bytes` are those of a token in the cache, in 16-bit numbers."""
-
-    params: int
-    layers: int
-    heads: int
-    kv_heads: int
-    context: int
-    bytes: int
-
-
 def costs(trace: Trace, config: Config, i: int, counted: Iterable[int] | None = None) -> list[Cost]:
     """By part, then the total. Where a step was not run again without the cache, the formula says what it takes.
 
@@ -155,18 +144,6 @@ def reshape(trace: Trace, i: int, temperatures: Sequence[float]) -> list[list[fl
 
 
 MOST_LETTERS = 13  # of a token among the likeliest: some are a line of spaces
-
-
-def facts(config: Config) -> Facts:
-    """What is said of a model in short."""
-    return Facts(
-        params=n_params(config),
-        layers=config.n_layer,
-        heads=config.n_head,
-        kv_heads=config.n_kv_head,
-        context=config.n_ctx,
-        bytes=cost.kv_bytes(config, 1, 2),
-    )
 
 
 def add_total(parts: Iterable[int] | Array) -> list[int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from microgpt.architectures import inventory
 from microgpt.architectures.inventory import Tensor
-from microgpt.architectures.roles import ROLES
 from microgpt.config import Config
 from microgpt.errors import N_
 
@@ -19,71 +19,38 @@ PART_NAMES = {
 }
 
 
-class InventoryRow(NamedTuple):
-    """A tensor, bias and all."""
-
-    name: str
-    known_as: str  # in the published file; "" where it is the same
-    role: str
-    shapes: tuple[tuple[int, ...], ...]
-    each: int  # parameters
-    all: int  # in all layers
-
-
-class Share(NamedTuple):
-    """One part of a model's parameters."""
-
-    name: str
-    total: int
-    share: float
+PLACES = {
+    **dict.fromkeys(("wte", "wpe", "embd_norm"), "before"),
+    **dict.fromkeys(("final_norm", "lm_head"), "after"),
+}  # of tensors outside the layers
 
 
 class Inventory(NamedTuple):
     """A model's tensors: those outside the layers before and behind, and those of each layer."""
 
     name: str
-    n_layer: int
-    groups: list[tuple[str, list[InventoryRow]]]  # "before", "layer" or "after"
+    config: Config
+    known_as: Mapping[str, str]  # in the published file, by our name, where that is another
+    groups: list[tuple[str, list[Tensor]]]  # "before", "layer" or "after"
+    shares: list[tuple[str, int, float]]  # the parts, their parameters, and how much of all these are
     total: int  # parameters
-    shares: list[Share]
-    rope: bool
-    tied: bool
-    nbytes: int  # in 16-bit numbers
-    layer_total: int  # parameters of one layer
+    layer_total: int  # of one layer
+    nbytes: int  # of all in 16-bit numbers
 
 
-def inventory_of(name: str, config: Config, known_as: dict[str, str] | None = None) -> Inventory:
+def inventory_of(name: str, config: Config, known_as: Mapping[str, str] = {}) -> Inventory:
     """All tensors of `config`, by formula."""
-    found = inventory.tensors(config)
-    total = sum(t.size * t.times for t in found)
-    inside = [t for t in found if is_in_layer(t)]
-    before = [t for t in found if t.name in ("wte", "wpe", "embd_norm")]
-    after = [t for t in found if t.name in ("final_norm", "lm_head")]
-    groups = [("before", before), ("layer", inside), ("after", after)]
+    groups: dict[str, list[Tensor]] = {"before": [], "layer": [], "after": []}
+    for tensor in inventory.tensors(config):
+        groups[PLACES.get(tensor.name, "layer")].append(tensor)
+    total = sum(tensor.total for some in groups.values() for tensor in some)
     return Inventory(
         name=name,
-        n_layer=config.n_layer,
-        groups=[(where, [row(t, known_as or {}) for t in some]) for where, some in groups if some],
+        config=config,
+        known_as={ours: theirs for ours, theirs in known_as.items() if ours != theirs},
+        groups=[(where, some) for where, some in groups.items() if some],
+        shares=[(PART_NAMES[part], size, size / total) for part, size in inventory.totals(config).items()],
         total=total,
-        shares=[Share(PART_NAMES[part], size, size / total) for part, size in inventory.totals(config).items()],
-        rope=config.position == "rope",
-        tied=config.tied,
+        layer_total=sum(tensor.size for tensor in groups["layer"]),
         nbytes=2 * total,
-        layer_total=sum(t.size for t in inside),
-    )
-
-
-def is_in_layer(tensor: Tensor) -> bool:
-    return tensor.name not in ("wte", "wpe", "embd_norm", "final_norm", "lm_head")
-
-
-def row(t: Tensor, known_as: dict[str, str]) -> InventoryRow:
-    other = known_as.get(t.name, "")
-    return InventoryRow(
-        name=t.name,
-        known_as="" if other == t.name else other,
-        role=ROLES[t.name].sentence,
-        shapes=t.shapes,
-        each=t.size,
-        all=t.size * t.times,
     )

@@ -96,13 +96,6 @@ class Changes(NamedTuple):
         return bool(self.changed or self.gone)
 
 
-class Life(NamedTuple):
-    """A row for as long as it stays what it is; `where` are classes that say at which steps, "" where at all."""
-
-    where: str
-    row: Row
-
-
 class Bars(NamedTuple):
     """A vector as bars to either side of a line, 20 wide and `n` high; `where` says to which layer it belongs."""
 
@@ -463,14 +456,15 @@ class Picture:
             self._rows[i, at] = Row(i, self.row_token(i), self.per_head("k", i, at), self.per_head("v", i, at))
         return self._rows[i, at]
 
-    def lives(self, i: int) -> list[Life]:
-        """The row of position i, again for each step from which on it is another one in the cache."""
+    def lives(self, i: int) -> list[tuple[str, Row]]:
+        """The row of position i, again for each step from which on it is another one in the cache, each after the
+        classes that say at which steps; "" where at all."""
         begins = [i, *(at for at in range(i + 1, self.n) if i in self.differing_rows(at))]
         if len(begins) == 1:
-            return [Life("", self.row(i))]
+            return [("", self.row(i))]
         ends = [*begins[1:], MOST_TOKENS]
         return [
-            Life(f" life S{begin} R{end - 1} " + " ".join(f"at{at}" for at in range(begin, end)), self.row(i, begin))
+            (f" life S{begin} R{end - 1} " + " ".join(f"at{at}" for at in range(begin, end)), self.row(i, begin))
             for begin, end in zip(begins, ends, strict=True)
         ]
 
@@ -592,15 +586,10 @@ class Picture:
         held = self.trace.number("cache_append", i, layer) or 0
         return min(held, self.place(i) % self.windows[layer] + 1) if layer in self.about.get("chunked", ()) else held
 
-    def rows_at(self, i: int) -> list[Past]:
+    def rows_at(self, i: int = 0) -> list[Past]:
         """What q of step i reads in the layers drawn; one entry without classes where it is the same in all."""
         step = self.step(i)
         return [Past("", step.rows, step.rows - step.added, False, False)]
-
-    @property
-    def first_rows(self) -> list[Past]:
-        """`rows_at` the first step that is drawn."""
-        return self.rows_at(0)
 
     @property
     def grows_evenly(self) -> bool:

@@ -34,7 +34,7 @@ from microgpt.viz.text.formats import show
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.viz.text.language import LANG, folder, say, translate
 
-__all__ = ["card", "figure", "figure_file", "film", "film_file", "film_of_run", "of_case", "of_run", "of_view"]
+__all__ = ["card", "figure", "figure_file", "film", "film_of_run", "of_case", "of_run", "of_view"]
 
 CASE_SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
 CARD_SIZE = 1200, 630  # of what a link shows
@@ -42,7 +42,6 @@ QUICK, MADE, STAGE = 0.25, 0.7, 1.5  # of a film: a token comes, its step is don
 FEW_TOKENS = 12  # of a longer text a token comes with its step done
 BLINK, LOOPS = 0.01, 3  # how long a panel takes to go, unseen; how often all is gone through
 PANEL = "microgpt-"  # what the panels of a figure that moves are called
-TYPE = "image/svg+xml"
 FILM_TYPES = {"gif": "image/gif", "webm": "video/webm"}
 FROM = N_("from a run of %(model)s")
 FIGURE_NAME = N_("Keep K and V, throw Q away")
@@ -114,7 +113,7 @@ def of_view(
     values = first.values if moves else [at[first.name]]
     panels = [panel(page, view, {**at, first.name: value}, moves) for value in values]
     asked = {**at, first.name: first.at} if moves else at
-    return frame(page, panels, *source(page, differences(page, settings, view, asked), address))
+    return frame(page, panels, *source(page, settings, view, asked, address))
 
 
 def film(shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = "") -> Film:
@@ -122,7 +121,7 @@ def film(shown: str | Page, settings: Settings, choice: Mapping[str, object] | N
     page = lesson(shown)
     view = views.view(page.widget, settings)
     at = figure_values(view, choice)
-    return film_of(page, view, at, *source(page, differences(page, settings, view, at), address))
+    return film_of(page, view, at, *source(page, settings, view, at, address))
 
 
 def film_of(page: Page, view: View, at: Mapping[str, Value], source: str, href: str = "") -> Film:
@@ -160,32 +159,23 @@ def states_of(view: View, at: Mapping[str, Value]) -> list[tuple[float, bool, di
     return [*others, (seconds + REST, slow, case)]
 
 
-def figure_file(fields: Mapping[str, str], moves: bool = False, settings: Settings | None = None) -> Patch:
-    """A figure of what is on the page, as a file.
+def figure_file(fields: Mapping[str, str], kind: str = "svg", settings: Settings | None = None) -> Patch:
+    """A figure of what is on the page, as a file of that kind, one of FORMAT.
 
     `fields` are the page's controls; those that choose nothing in the figure are left alone. `settings` is the run
-    on show, where that is not what the controls say.
+    on show, where that is not what the controls say. Of pixels, the page's own canvas makes the file.
     """
-    page, settings, view, asked = order_of(fields, settings)
-    at = figure_values(view, asked)
-    svg = of_view(page, settings, view, at, moves=moves)
-    return file(file_name(page, {name: at[name] for name in asked}, moves), svg, TYPE)
-
-
-def film_file(fields: Mapping[str, str], kind: str, settings: Settings | None = None) -> Patch:
-    """The film of what is on the page, to be drawn into a file of that kind, a key of FILM_TYPES."""
-    page, settings, view, asked = order_of(fields, settings)
-    at = figure_values(view, asked)
-    made = film_of(page, view, at, *source(page, differences(page, settings, view, at), ""))
-    return file(f"{page.name}.{kind}", made, FILM_TYPES[kind])
-
-
-def order_of(fields: Mapping[str, str], settings: Settings | None) -> tuple[Page, Settings, View, dict[str, str]]:
-    """The page, its run and its view, and what of the fields chooses something in a figure."""
     page = lesson(fields["page"])
     settings = settings or settings_from(page, fields)
     view = views.view(page.widget, settings)
-    return page, settings, view, {name: fields[name] for name in figure_values(view) if name in fields}
+    asked = {name: fields[name] for name in figure_values(view) if name in fields}
+    at = figure_values(view, asked)
+    if kind in FILM_TYPES:
+        return file(f"{page.name}.{kind}", film_of(page, view, at, *source(page, settings, view, at)), FILM_TYPES[kind])
+    svg = of_view(page, settings, view, at, moves=kind == "moving")
+    chosen = "-moving" if kind == "moving" else "".join(f"-{name}{at[name]}" for name in asked)
+    ending, data_type = ("png", "image/png") if kind == "png" else ("svg", "image/svg+xml")
+    return file(f"{page.name}{chosen}.{ending}", svg, data_type)  # kv-cache-step4-head0.svg
 
 
 def card(page: Page) -> Drawing:
@@ -214,12 +204,6 @@ def card(page: Page) -> Drawing:
         sheet.fill(chip.box, "card", "line", 6)
         sheet.t(chip.box.mid, chip.box.line.part(44, 0, 20).text, chip.text, "20 mid")
     return drawing(*CARD_SIZE, sheet.pieces, LANG.get(), title)
-
-
-def file_name(page: Page, choice: Mapping[str, object], moves: bool) -> str:
-    """kv-cache-step4-head0.svg"""
-    made = "".join(f"-{name}{value}" for name, value in choice.items())
-    return f"{page.name}{'-moving' if moves else made}.svg"
 
 
 def lesson(shown: str | Page) -> Page:
@@ -255,15 +239,12 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
     return Panel(sheet.pieces, pen.y, "".join(run.text for run in runs(made.about)).strip(), caption, alt)
 
 
-def differences(page: Page, settings: Settings, view: View, at: Mapping[str, Value]) -> dict[str, object]:
-    """What an address must say for the page to show this: all that it does not show by itself."""
+def source(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> tuple[str, str]:
+    """Where the page of a figure is, with all that it does not show by itself, and the link to it, if the site's own
+    address is known."""
     usual, first = Settings(page.model, page.prompt)._asdict(), figure_values(view)
-    run = {name: value for name, value in settings._asdict().items() if value != usual[name]}
-    return run | {name: value for name, value in at.items() if value != first[name]}
-
-
-def source(page: Page, asked: Mapping[str, object], address: str) -> tuple[str, str]:
-    """Where the page of a figure is, and the link to it, if the site's own address is known."""
+    asked: dict[str, object] = {name: value for name, value in settings._asdict().items() if value != usual[name]}
+    asked |= {name: value for name, value in at.items() if value != first[name]}
     found = f"{address}{folder(LANG.get())}{page.name}.html{'?' if asked else ''}{urlencode(asked)}"
     return found, found if address else ""
 

@@ -142,22 +142,24 @@ def picture_of_excerpt(part: Trace, layers: Sequence[int] = (), heads: Sequence[
             sentence = N_("This excerpt does not hold layer %(layer)s; it has %(kept)s.")
             raise UserError(sentence, layer=layer, kept=", ".join(map(str, kept)))
     weights = attention(part, config, len(part.about["tokens"]))
+    before = earlier(part.about, weights)
     told = part.about["cut"]["in_layers"].get("heads")
     if told is None:
-        found = choose_heads(weights, config.head_dim, layers or kept, heads, before=earlier(part.about, weights))
-        first, _ = tell_most(weights, found)
-        return ExcerptPicture(part, heads=tuple(found), at_head=first, by_rule=not heads, layers_by_rule=not layers)
-    far, known = distances(weights, earlier(part.about, weights)), {(layer, head): rank for layer, head, rank in told}
-    for layer, head in product(layers or kept, heads):
-        if (layer, head) not in known:
-            sentence = N_("This excerpt does not hold head %(head)s of layer %(layer)s; it has %(kept)s.")
-            raise UserError(sentence, layer=layer, head=head, kept=", ".join(f"{one}.{other}" for one, other in known))
-    found = [
-        Open(layer, head, float(far[layer, head]), rank)
-        for (layer, head), rank in known.items()
-        if layer in (layers or kept) and (not heads or head in heads)
-    ]
-    by_rule = not heads and all(rank >= 0 for rank in known.values())
-    by_layer = not layers and kept == rule_layers(with_rows(part.about))
+        found = choose_heads(weights, config.head_dim, layers or kept, heads, before=before)
+        by_rule, by_layer = not heads, not layers
+    else:
+        far, known = distances(weights, before), {(layer, head): rank for layer, head, rank in told}
+        for layer, head in product(layers or kept, heads):
+            if (layer, head) not in known:
+                sentence = N_("This excerpt does not hold head %(head)s of layer %(layer)s; it has %(kept)s.")
+                names = ", ".join(f"{one}.{other}" for one, other in known)
+                raise UserError(sentence, layer=layer, head=head, kept=names)
+        found = [
+            Open(layer, head, float(far[layer, head]), rank)
+            for (layer, head), rank in known.items()
+            if layer in (layers or kept) and (not heads or head in heads)
+        ]
+        by_rule = not heads and all(rank >= 0 for rank in known.values())
+        by_layer = not layers and kept == rule_layers(with_rows(part.about))
     first, _ = tell_most(weights, found)
     return ExcerptPicture(part, heads=tuple(found), at_head=first, by_rule=by_rule, layers_by_rule=by_layer)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from microgpt import cost
 from microgpt.config import Array, Config
@@ -36,16 +36,6 @@ CELLS = 16  # of a row in a figure
 ALL = 99  # heads: more than any page opens
 
 
-class Facts(NamedTuple):
-    """Figures of the strips and of the open heads, for the words around them."""
-
-    n_embd: int
-    run: tuple[int, int]  # how many numbers of x share a cell, at least and at most
-    share: int  # percent of its numbers that a scale holds
-    least: float  # how far the open heads look back
-    most: float
-
-
 @dataclass(frozen=True)
 class BigPicture(Picture):
     """What the templates draw of a trace of which `heads` are opened; the one at `at_head` is shown first."""
@@ -55,6 +45,7 @@ class BigPicture(Picture):
     by_rule: bool = True  # the heads were not chosen by the author
     layers_by_rule: bool = True
     few: bool = False  # strips of a few cells, named by layer and head as those of small models: for a figure
+    scale_share = SCALE_SHARE
     told: int = ALL  # of so many heads it says how their numbers come about, first of the one shown first
 
     @property
@@ -129,10 +120,10 @@ class BigPicture(Picture):
         """How long each V row is, [n_layer, n, n_kv_head]."""
         return v_lengths(self.trace, self.config, self.n)
 
-    @cached_property
-    def facts(self) -> Facts:
-        n, far = self.config.n_embd, [one.distance for one in self.heads]
-        return Facts(n, run_length(n), SCALE_SHARE, min(far), max(far))
+    @property
+    def run(self) -> tuple[int, int]:
+        """How many numbers of x share a cell, at least and at most."""
+        return run_length(self.config.n_embd)
 
     def rank(self, one: Open) -> str:
         return RANKS[one.rank] if one.rank >= 0 else ""
@@ -189,7 +180,7 @@ class BigPicture(Picture):
     def of_layer(self, layer: int) -> str:
         return self.where(list(self.heads_of[layer]))
 
-    def rows_at(self, i: int) -> list[Past]:
+    def rows_at(self, i: int = 0) -> list[Past]:
         found = []
         for layer in self.layers:
             rows, held = self.rows_in(layer, i), self.trace.number("cache_append", i, layer)

@@ -20,12 +20,14 @@ from typing import Any, NamedTuple
 import jinja2
 from markupsafe import Markup
 
+from microgpt.config import Config, n_params
+from microgpt.cost import kv_bytes
 from microgpt.course import LESSONS, PAGES, ROAD, part_of
 from microgpt.course import page as page_named
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
-from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
+from microgpt.viz.drawing.counters import PART_NAMES
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PARTS, PHASES, code
 from microgpt.viz.lesson import ADDED, ON_ADD, find_added, module_of
@@ -157,9 +159,11 @@ def of_others(name: str) -> tuple[str, str, None] | None:
 
 
 @cache
-def models() -> list[tuple[str, Facts]]:
-    """Each of our models by its name, and what the start page says of it."""
-    return [(name, facts(shipped(name).config)) for name in SHIPPED]
+def models() -> list[tuple[str, Config, int, int]]:
+    """Each of our models: its name, its shape, how many parameters it has, and how many bytes a token takes in its
+    cache, in 16-bit numbers."""
+    shapes = [(name, shipped(name).config) for name in SHIPPED]
+    return [(name, config, n_params(config), kv_bytes(config, 1, 2)) for name, config in shapes]
 
 
 def render(template: str, **context: Any) -> str:
@@ -182,27 +186,17 @@ def by_itself(alone: bool = True) -> Iterator[None]:
 
 def render_page(page: Page, view: View, site: Site = HERE, assets: Assets = BESIDE) -> str:
     """A whole page."""
-    around = {
-        "page": page,
-        "view": view,
-        "at": on_show(view),
-        "live": False,
-        "alone": False,
-        "site": site,
-        "assets": assets,
-    }
-    around |= {"path": f"{page.name}.html", "policy": assets.policy(site.address, page.frames)}
+    around = dict(
+        page=page, view=view, at=on_show(view), live=False, alone=False, site=site, assets=assets,
+        path=f"{page.name}.html", policy=assets.policy(site.address, page.frames),
+    )  # fmt: skip
     if not page.widget:
         return render(f"apps/{page.app}/page.html" if page.app else f"pages/{page.name}.html", **around)
     at = [one.name for one in LESSONS].index(page.name)
     before, after = LESSONS[at - 1] if at else None, LESSONS[at + 1] if at + 1 < len(LESSONS) else None
-    return render("pages/lesson.html", **around, before=before, after=after, sheet=sheet_after(page, after))
-
-
-def sheet_after(lesson: Page, after: Page | None) -> Page | None:
-    """The exercises that a lesson leads to: those of its part, if it is the last one in it."""
-    part = part_of(lesson)
-    return None if after in part.lessons else page_named(part.sheet)
+    part = part_of(page)
+    sheet = None if after in part.lessons else page_named(part.sheet)  # the exercises, after the last lesson of a part
+    return render("pages/lesson.html", **around, before=before, after=after, sheet=sheet)
 
 
 def render_embed(page: Page, view: View, site: Site = HERE, assets: Assets = BESIDE) -> str:

@@ -46,11 +46,6 @@ def whole(value: float) -> str:
     return localise_figure(f"{round(value):,}")
 
 
-def as_wide(value: int, most: int) -> str:
-    """A number that takes the room of another one: for each digit that it lacks, a space as wide as one (U+2007)."""
-    return str(value).rjust(len(str(most)), "\u2007")
-
-
 def short(value: float) -> str:
     """A figure where there is little room: 0.5, 20, 1,000, 3 M."""
     for size, unit in ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M")):
@@ -201,7 +196,7 @@ SPACES = {" ": "␣", "\n": "↵"}
 FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers with
     one.__name__: one
     for one in (
-        whole, as_wide, number, in_cell, short, percent, of_hundred, difference, upper_bound, share_text, shape_text,
+        whole, number, in_cell, short, percent, of_hundred, difference, upper_bound, share_text, shape_text,
         size_text, heat, states, coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
         at_most, at_least, localise_figure,
     )

@@ -397,13 +397,6 @@ GLOSSARY = {term.slug: term for term in TERMS}
 ALPHABET = N_("abcdefghijklmnopqrstuvwxyz")  # in the order of the language
 
 
-class Initial(NamedTuple):
-    """A letter of the alphabet, and the first word that begins with it; "" where none does."""
-
-    letter: str
-    slug: str
-
-
 def sort_terms() -> list[Term]:
     """The glossary in the order of its words, as they are in the language that is set."""
     alphabet = translate([ALPHABET])[0]
@@ -416,10 +409,10 @@ def places(word: str, alphabet: str) -> list[int]:
     return [alphabet.find(c if c in alphabet else normalize("NFKD", c)[0]) for c in letters]
 
 
-def initials() -> list[Initial]:
-    """The alphabet of the language that is set."""
+def initials() -> list[tuple[str, str]]:
+    """The alphabet of the language that is set: each letter, with the first word that begins with it, if any."""
     alphabet = translate([ALPHABET])[0]
     first: dict[int, str] = {}
     for term in sort_terms():
         first.setdefault(places(translate([term.word])[0], alphabet)[0], term.slug)
-    return [Initial(letter, first.get(at, "")) for at, letter in enumerate(alphabet)]
+    return [(letter, first.get(at, "")) for at, letter in enumerate(alphabet)]

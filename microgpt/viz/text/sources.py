@@ -21,16 +21,12 @@ class Source(NamedTuple):
     address: str
 
 
-class OwnWork(NamedTuple):
-    """This work, as CITATION.cff has it."""
-
-    title: str = "microgpt-kv: the KV cache of a GPT, made visible"
-    authors: str = "The microgpt-kv authors"
-    version: str = "0.1.0"
-    licence: str = "MIT"
-
-
-WORK = OwnWork()
+WORK = {  # this one, as CITATION.cff has it
+    "title": "microgpt-kv: the KV cache of a GPT, made visible",
+    "authors": "The microgpt-kv authors",
+    "version": "0.1.0",
+    "licence": "MIT",
+}
 PAPER, CODE, MODEL_CARD, SHEET = N_("paper"), N_("code"), N_("model card"), N_("data sheet")
 ARXIV, GITHUB, MODELS = "https://arxiv.org/abs/", "https://github.com/", "https://huggingface.co/"
 

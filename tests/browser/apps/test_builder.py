@@ -25,8 +25,7 @@ LOADED = """(({ src, contentDocument: inside }) => inside?.URL === src && inside
 def test_embed_this_view_leads_to_its_code_and_what_is_chosen_then_is_at_once_in_both(
     new_tab: Open, address: str
 ) -> None:
-    page = new_tab()
-    page.open(f"{address}kv-cache-words.html?theme=dark")
+    page = new_tab(f"{address}kv-cache-words.html?theme=dark")
     for name, value in {"step": 2, "layer": 1, "phase": 4}.items():
         page.run(f"(document.querySelector('[name={name}][value=\"{value}\"]').click(), 0)")
     page.run(UNFOLD)
@@ -58,8 +57,7 @@ def test_embed_this_view_leads_to_its_code_and_what_is_chosen_then_is_at_once_in
 
 @pytest.mark.thorough("the same way with another page; its words: tests/apps/test_embed_builder.py")
 def test_a_choice_that_only_its_own_page_knows_goes_along(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}es/memory.html")
+    page = new_tab(f"{address}es/memory.html")
     page.run("(document.querySelector('[name=known][value=\"2\"]').click(), 0)")
     page.run(UNFOLD)
     page.run(f"({LINK}.focus(), 0)")
@@ -79,8 +77,7 @@ def test_a_choice_that_only_its_own_page_knows_goes_along(new_tab: Open, address
 def test_every_code_can_be_read_and_the_preview_steps(new_tab: Open, engine: str, address: str) -> None:
     if engine != "chromium":
         pytest.skip("only Chromium's driver looks into a page whose scripts are off, and into its frame")
-    page = new_tab(javascript=False)
-    page.open(f"{address}embed-builder.html")
+    page = new_tab(f"{address}embed-builder.html", javascript=False)
     for i, host in enumerate(HOSTS):
         page.click(f".cases .c-{i} + .face")
         assert page.tab.locator(f"#code-{host.slug}").is_visible()  # type: ignore[attr-defined]
@@ -94,8 +91,7 @@ BOX = "(({ left, top, right, bottom }) => ({ left, top, right, bottom }))"
 
 
 def test_every_choice_is_sent_by_its_own_control_below_or_beside_preview_and_code(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}embed-builder.html")
+    page = new_tab(f"{address}embed-builder.html")
     assert page.run("[...document.querySelectorAll('.live [name]')].filter((e) => !e.dataset.hook).length") == 0
     found = ("#preview iframe", ".paste", ".builder .live")
     preview, code, choices = (

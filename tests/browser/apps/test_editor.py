@@ -90,8 +90,7 @@ def answer(page: Page, *lines: tuple[int, str]) -> list[str]:
 @pytest.mark.engines("shadow roots, their styles under a policy, and keys are the engine's own", "webkit")
 def test_what_is_typed_is_what_the_field_holds(new_tab: Open, url: str) -> None:
     """Nothing is forbidden, no key of the page is pressed by it, and Tab leads on."""
-    page = new_tab()
-    page.open(url)
+    page = new_tab(url)
     page.run(WATCH)
     page.wait("document.querySelector('textarea').hidden")
     page.run(FOCUS)
@@ -170,9 +169,8 @@ def test_an_editor_comes_and_goes_with_its_field(new_tab: Open, url: str) -> Non
 
 
 def test_without_codemirror_the_field_does_it(new_tab: Open, url: str) -> None:
-    page = new_tab()
+    page = new_tab(f"{url}?none")
     assert isinstance(page, PlaywrightPage)
-    page.open(f"{url}?none")
     page.click("textarea")
     page.press("ControlOrMeta+Home")
     page.tab.keyboard.type("# mine ")
@@ -186,9 +184,8 @@ def test_without_codemirror_the_field_does_it(new_tab: Open, url: str) -> None:
 
 def test_a_frame_without_an_origin_has_it_too(new_tab: Open, url: str, folder: Path) -> None:
     """There nothing can be kept; from a file it is."""
-    page = new_tab()
+    page = new_tab(url.replace("page", "host"))
     assert isinstance(page, PlaywrightPage)
-    page.open(url.replace("page", "host"))
     frame = page.tab.frames[1]
     frame.locator(".cm-content").click()
     page.tab.keyboard.type("x")

@@ -53,8 +53,7 @@ SEEN = "((all) => [...document.querySelectorAll(all)].filter((e) => e.checkVisib
 
 
 def test_an_address_asks_for_the_answers(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}{COURSE_PARTS[0].sheet}.html?sheet=answers")
+    page = new_tab(f"{address}{COURSE_PARTS[0].sheet}.html?sheet=answers")
     page.wait("document.querySelector('.c-answers').checked")
     assert page.run(f"[{SEEN}('.solved'), {SEEN}('.set')]") == [page.run(f"{SEEN}('.task')"), 0]
     assert not page.errors

@@ -17,8 +17,7 @@ FIRST = """((href) => {
 
 @pytest.mark.parametrize("folder", sampled(["", "es/"], {"es/"}, "other words"))
 def test_a_letter_leads_to_its_word_in_sight(new_tab: Open, address: str, folder: str) -> None:
-    page = new_tab()
-    page.open(f"{address}{folder}glossary.html")
+    page = new_tab(f"{address}{folder}glossary.html")
     links = page.run("[...document.querySelectorAll('.letters a')].map((e) => e.getAttribute('href'))")
     assert len(links) == len(set(links)) > 10
     for href in (links[0], links[-1], links[len(links) // 2]):
@@ -32,8 +31,7 @@ def test_a_word_is_found_by_typing(new_tab: Open, engine: str, address: str) -> 
     """Without a script one is chosen by its first letters; with one, all that have what is typed are left."""
     shown = "[...document.querySelectorAll('.glossary > div')].filter((e) => e.checkVisibility()).map((e) => e.id)"
     for scripts in (True, False) if engine == "chromium" else (True,):  # the others would need a browser of its own
-        page = new_tab(javascript=scripts)
-        page.open(f"{address}glossary.html")
+        page = new_tab(f"{address}glossary.html", javascript=scripts)
         every = page.run(shown)
         assert len(every) > 30
         page.run(f"document.querySelector('{'[data-find]' if scripts else '[name=word]'}').focus()")

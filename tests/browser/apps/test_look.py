@@ -63,8 +63,7 @@ def chosen(page: Page, path: Path) -> None:
 @pytest.mark.parametrize("width", [1280, 700, 390])
 def test_what_belongs_together_stands_on_one_line(new_tab: Open, address: str, width: int) -> None:
     """A kind of tensor with its share; a sign of a product with its factor. By how much they overlap in height."""
-    page = new_tab(width=width)
-    page.open(f"{address}look-inside.html")
+    page = new_tab(f"{address}look-inside.html", width=width)
     shares, signs = page.run(
         """[".shares dd", ".product > span:has(.times)"].map((what) =>
         [...document.querySelectorAll(".examples " + what)].filter((e) => e.clientHeight)
@@ -92,8 +91,7 @@ def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file:
 
 def test_it_reads_in_a_sandboxed_frame(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
     with serving(alone) as url:
-        page = new_tab()
-        page.open(f"{url}host.html")
+        page = new_tab(f"{url}host.html")
         if engine == "webkit":
             page.driver.switch_to.frame(0)  # type: ignore[attr-defined]
             page.choose(FIELD, file)

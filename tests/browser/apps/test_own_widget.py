@@ -32,8 +32,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @AGAIN
 def test_it_steps_from_a_file(new_tab: Open, built: Path) -> None:
     for name in ("index.html", "embed.html"):
-        page = new_tab()
-        page.open((built / name).as_uri())
+        page = new_tab((built / name).as_uri())
         assert_choices_work(page.run)
 
 
@@ -74,8 +73,7 @@ def test_it_is_found_where_it_is_installed(new_tab: Open, engine: str, tmp_path:
     subprocess.run([*install, str(tmp_path / "package"), str(tmp_path / "lesson")], check=True, capture_output=True)
     code = "from microgpt import show; show('olivia', widget='loudest', head=1).save('page.html')"
     subprocess.run([python, "-c", code], cwd=tmp_path, check=True, capture_output=True)
-    page = new_tab()
-    page.open((tmp_path / "page.html").as_uri())
+    page = new_tab((tmp_path / "page.html").as_uri())
     assert page.run('document.querySelector(".cases > .pick :checked").value') == "1"
     assert_choices_work(page.run)
 

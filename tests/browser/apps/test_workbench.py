@@ -40,9 +40,8 @@ def until(page: Page, word: str, seconds: float = 90) -> None:
 
 
 def test_from_a_bug_in_an_address_to_code_of_one_s_own(new_tab: Open, address: str) -> None:
-    page = new_tab()
+    page = new_tab(f"{address}workbench.html?bug={BUG.name}")
     assert isinstance(page, PlaywrightPage)
-    page.open(f"{address}workbench.html?bug={BUG.name}")
     until(page, BUG.title)
     assert "in_threes" in said(page) and page.run(VALUE).strip() == BUG.text().strip()
     changed = next(line for line in BUG.text().splitlines() if line not in original().splitlines())
@@ -69,9 +68,8 @@ def test_from_a_bug_in_an_address_to_code_of_one_s_own(new_tab: Open, address: s
 
 @pytest.mark.thorough("what hooks say: tests/workbench/test_hooks.py")
 def test_a_hook_runs_beside_the_program_and_says_its_own_line(new_tab: Open, address: str) -> None:
-    page = new_tab()
+    page = new_tab(f"{address}workbench.html")
     assert isinstance(page, PlaywrightPage)
-    page.open(f"{address}workbench.html")
     page.tab.locator(".own-hook > summary").click()
     page.tab.select_option("[name=prepared]", "csv")
     assert soon(page, lambda: "weights.csv" in page.run(FINDINGS))
@@ -96,9 +94,8 @@ def test_a_hook_runs_beside_the_program_and_says_its_own_line(new_tab: Open, add
 @pytest.mark.thorough("runs nothing: tests/workbench/test_links.py; an undo: tests/browser/apps/test_editor.py")
 def test_a_link_shows_what_it_changes_and_nothing_of_it_runs_before_a_press(new_tab: Open, address: str) -> None:
     """What stands in the editor stays until then, and is there again after an undo."""
-    page = new_tab()
+    page = new_tab(f"{address}workbench.html")
     assert isinstance(page, PlaywrightPage)
-    page.open(f"{address}workbench.html")
     page.run(FOCUS)
     page.press("ControlOrMeta+Home")
     page.tab.keyboard.type("# mine ")
@@ -130,9 +127,8 @@ def test_a_frame_tells_its_host_once_the_task_is_done(new_tab: Open, address: st
     (tmp_path / "host.html").write_text(HOST.format(url.replace("&", "&amp;")), "utf-8")
     (tmp_path / "listen.js").write_text(LISTEN, "utf-8")
     with serving(tmp_path) as host:
-        page = new_tab()
+        page = new_tab(f"{host}host.html")
         assert isinstance(page, PlaywrightPage)
-        page.open(f"{host}host.html")
         inner = page.tab.frames[1]
         said = inner.locator("#verdict")
         inner.get_by_text("Your task").wait_for(timeout=90_000)

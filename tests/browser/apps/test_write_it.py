@@ -23,9 +23,8 @@ COUNT = """[getComputedStyle(document.querySelector(".exercise")).counterIncreme
 
 
 def test_an_exercise_is_solved_and_stays_so(new_tab: Open, address: str) -> None:
-    page = new_tab()
+    page = new_tab(f"{address}write-it.html")
     assert isinstance(page, PlaywrightPage)
-    page.open(f"{address}write-it.html")
     assert soon(page, lambda: page.run(EDITORS) == 1)  # of the one that is open
     page.run(FOCUS)
     page.press("ControlOrMeta+Enter")

@@ -32,8 +32,7 @@ HEAD = str(on_show(views.view("kv_cache", Settings(LETTERS.model, LETTERS.prompt
 
 @pytest.mark.parametrize("folder", ["", "es/embed/"])
 def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str, folder: str) -> None:
-    page = new_tab()
-    page.open(f"{address}{folder}kv-cache-words.html?step=4&layer=1&head=2&phase=3&theme=dark")
+    page = new_tab(f"{address}{folder}kv-cache-words.html?step=4&layer=1&head=2&phase=3&theme=dark")
     shown = page.run(CHECKED)
     assert [shown[name] for name in ("step", "layer", "head", "phase", "theme")] == ["4", "1", "2", "3", "dark"]
     assert page.run("getComputedStyle(document.documentElement).colorScheme") == "dark"
@@ -72,16 +71,14 @@ def test_a_wrong_value_is_said_and_the_rest_holds(new_tab: Open, address: str) -
 
 
 def test_what_hosts_add_to_an_address_is_let_pass(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}embed/kv-cache.html?utm_source=mail&page=inside&step=1&fbclid=x%5B%22")
+    page = new_tab(f"{address}embed/kv-cache.html?utm_source=mail&page=inside&step=1&fbclid=x%5B%22")
     assert not page.run(WRONG)
     assert page.run(CHECKED)["step"] == "1"
     assert page.run("document.querySelector('[name=page]').value") == "kv-cache"
 
 
 def test_a_lock_leaves_only_its_steps(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}embed/kv-cache.html?lock=4-5")
+    page = new_tab(f"{address}embed/kv-cache.html?lock=4-5")
     seen = "[...document.querySelectorAll('.T')].filter((e) => e.getClientRects().length).map((e) => e.innerText[0])"
     assert len(page.run(seen)) == 2
     assert page.run(CHECKED)["step"] == "4"
@@ -95,8 +92,7 @@ def test_a_lock_leaves_only_its_steps(new_tab: Open, address: str) -> None:
 
 
 def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}embed/kv-cache.html?lang=es&step=2")
+    page = new_tab(f"{address}embed/kv-cache.html?lang=es&step=2")
     page.wait("document.documentElement.lang === 'es' && document.readyState === 'complete'")
     assert page.run("location.pathname") == "/es/embed/kv-cache.html"
     assert page.run(CHECKED)["step"] == "2"
@@ -104,8 +100,7 @@ def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: 
 
 def test_a_text_in_the_address_is_run_and_then_the_step_is_shown(new_tab: Open, address: str) -> None:
     """Its own, where another model is asked for and no text."""
-    page = new_tab()
-    page.open(f"{address}embed/kv-cache-words.html?model=names&lock=3-4&phase=4")
+    page = new_tab(f"{address}embed/kv-cache-words.html?model=names&lock=3-4&phase=4")
     page.wait(f'{STATE} === "ready"')
     assert page.run("document.querySelector('#live [name=prompt]').value") == LETTERS.prompt
     assert (page.run(CHECKED)["step"], page.run(CHECKED)["phase"]) == ("3", "4")
@@ -114,8 +109,7 @@ def test_a_text_in_the_address_is_run_and_then_the_step_is_shown(new_tab: Open, 
 
 @pytest.mark.thorough("what is wrong is said as after a press: tests/browser/python/test_live.py")
 def test_a_text_in_the_address_that_the_model_cannot_read_is_said(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}embed/kv-cache.html?prompt=%F0%9F%90%8D")
+    page = new_tab(f"{address}embed/kv-cache.html?prompt=%F0%9F%90%8D")
     page.wait('document.querySelector("#prompt-error").textContent !== ""')
     page.wait('document.querySelector("#prompt-error").checkVisibility()', seconds=5)  # its form is folded away no more
     assert page.run(ROWS) == 7
@@ -124,8 +118,7 @@ def test_a_text_in_the_address_that_the_model_cannot_read_is_said(new_tab: Open,
 def test_the_link_leads_to_what_is_on_the_screen(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("WebKitGTK's driver cannot hover")
-    page = new_tab()
-    page.open(f"{address}kv-cache-words.html")
+    page = new_tab(f"{address}kv-cache-words.html")
     for name, value in {"step": 2, "layer": 1, "phase": 4}.items():
         page.run(f"(document.querySelector('[name={name}][value=\"{value}\"]').click(), 0)")
     page.run(UNFOLD)
@@ -153,8 +146,7 @@ def host_page(folder: Path, *frames: str) -> None:
 def test_a_host_learns_the_height_of_a_frame_and_may_ask_for_it(new_tab: Open, address: str, tmp_path: Path) -> None:
     host_page(tmp_path, f'<iframe src="{address}embed/why-q.html"></iframe>')
     with serving(tmp_path) as host:
-        page = new_tab()
-        page.open(host + "host.html")
+        page = new_tab(host + "host.html")
         page.wait("window.heard.length >= 2")
         messages = page.run("window.heard")
         page.run(f"(window.heard.length = 0, ({ASK})(), 0)")
@@ -222,8 +214,7 @@ def test_of_four_frames_only_the_one_that_is_used_loads_python(
         names = [lesson.name for lesson in LESSONS][:4]
         host_page(tmp_path, *[f'<iframe src="{embeds}embed/{name}.html"></iframe>' for name in names])
         with serving(tmp_path) as host:
-            page = new_tab()
-            page.open(host + "host.html")
+            page = new_tab(host + "host.html")
             for frame in page.tab.frames[1:]:  # type: ignore[attr-defined]
                 frame.wait_for_load_state("load")
             assert not [path for path in seen if "/runtime-" in path]
@@ -253,8 +244,7 @@ UNSAID = """(([asked, said]) => Object.entries(asked).filter(([name, value]) => 
 
 @pytest.mark.parametrize("start", sampled([0, 3, 6], {0}, "other values"))
 @pytest.mark.parametrize(
-    "name",
-    sampled(["embed/kv-cache-words", "embed/memory", "embed-builder"], {"embed/memory"}, "larger forms"),
+    "name", sampled(["embed/kv-cache-words", "embed/memory", "embed-builder"], {"embed/memory"}, "larger forms")
 )
 def test_whatever_stands_in_the_address_is_shown_or_said_and_the_console_stays_empty(
     new_tab: Open, engine: str, site: Path, name: str, start: int
@@ -271,16 +261,14 @@ def test_whatever_stands_in_the_address_is_shown_or_said_and_the_console_stays_e
 
 
 def test_an_address_that_names_two_languages_does_not_go_back_and_forth(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}embed/kv-cache.html?lang=es&lang=en&step=2")
+    page = new_tab(f"{address}embed/kv-cache.html?lang=es&lang=en&step=2")
     page.pause(0.5)
     assert page.run("[location.pathname, document.readyState]") == ["/embed/kv-cache.html", "complete"]
     assert page.run(CHECKED)["step"] == "2"
 
 
 def test_the_builder_takes_the_steps_that_stay_from_the_address(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}embed-builder.html?embed_page=kv-cache&lock=2-4")
+    page = new_tab(f"{address}embed-builder.html?embed_page=kv-cache&lock=2-4")
     assert page.run("document.querySelector('[name=lock]').value") == "2-4"
     assert not page.run(WRONG)
 

@@ -159,10 +159,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(
-    "how",
-    sampled(BROKEN, {"full"}, "other ways to keep nothing"),
-)
+@pytest.mark.parametrize("how", sampled(BROKEN, {"full"}, "other ways to keep nothing"))
 def test_without_storage_everything_comes_from_the_network(new_tab: Open, stub: Path, how: str) -> None:
     line = Line()
     code = BROKEN[how] + (stub / "offline.js").read_text("utf-8")

@@ -14,8 +14,7 @@ def test_a_page_loads_again_when_the_site_has_been_built(site: Path, tmp_path: P
     shutil.copytree(site, tmp_path / "site")
     page, number, asked = tmp_path / "site" / "kv-cache.html", [1], list[str]()
     with serving(tmp_path / "site", built=lambda: number[0], seen=asked) as url:
-        tab = new_tab()
-        tab.open(url + "kv-cache.html?step=2")
+        tab = new_tab(url + "kv-cache.html?step=2")
         tab.wait("document.querySelector('#step-2').checked")
         page.write_text(page.read_text("utf-8").replace("</h1>", " again</h1>", 1), "utf-8")
         number[0] = 2

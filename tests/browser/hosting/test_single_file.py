@@ -76,8 +76,7 @@ OWN = pytest.mark.engines("a file has other rights in each engine", "firefox")
     "form", [pytest.param("index.html", marks=OWN), *sampled(["embed.html"], {}, "the same file in a frame")]
 )
 def test_a_double_click_is_enough(new_tab: Open, engine: str, lesson: Path, form: str) -> None:
-    page = new_tab()
-    page.open((lesson / form).as_uri())
+    page = new_tab((lesson / form).as_uri())
     page.run(WATCH)
     page.run(UNFOLD)
     rows = 'document.querySelectorAll("#rows .row").length'
@@ -102,8 +101,7 @@ def test_it_loads_again_when_it_has_been_built(new_tab: Open, engine: str, lesso
     (page := tmp_path / "index.html").write_bytes((lesson / "index.html").read_bytes())
     number = [1]
     with serving(tmp_path, built=lambda: number[0]) as url:
-        tab = new_tab()
-        tab.open(url)
+        tab = new_tab(url)
         page.write_text(page.read_text("utf-8").replace("</h1>", " again</h1>", 1), "utf-8")
         number[0] = 2
         until_it_says(tab, " again")
@@ -115,8 +113,7 @@ def test_it_loads_again_when_it_has_been_built(new_tab: Open, engine: str, lesso
 def test_it_runs_in_a_frame(new_tab: Open, engine: str, host: Path, how: str) -> None:
     seen: list[str] = []
     with serving(host, seen=seen) as url:
-        page = new_tab()
-        page.open(f"{url}host.html?{how}")
+        page = new_tab(f"{url}host.html?{how}")
         page.wait("window.probe?.rows === 12")
         assert (page.run("probe.origin") == "null") == ("sandbox" in how)
         page.run('(document.querySelector("iframe").contentWindow.postMessage("press", "*"), 0)')
@@ -129,8 +126,7 @@ def test_it_runs_in_a_frame(new_tab: Open, engine: str, host: Path, how: str) ->
 
 
 def test_without_javascript_it_is_the_lesson(new_tab: Open, engine: str, lesson: Path) -> None:
-    page = new_tab(javascript=False)
-    page.open((lesson / "index.html").as_uri())
+    page = new_tab((lesson / "index.html").as_uri(), javascript=False)
     if engine == "chromium":  # evaluates even so
         assert page.run('document.querySelectorAll("#rows .row").length') == 12
         assert page.run('getComputedStyle(document.querySelector(".no-js")).display') != "none"
@@ -148,8 +144,7 @@ HARMS = [
 
 def test_a_damaged_file_says_what_of_it_is_damaged(new_tab: Open, lesson: Path) -> None:
     """Each part of it, by one harm or another; it is read anew at each press."""
-    page = new_tab()
-    page.open((lesson / "embed.html").as_uri())
+    page = new_tab((lesson / "embed.html").as_uri())
     page.run(UNFOLD)
     parts = CARRIED.findall((lesson / "embed.html").read_text("utf-8"))
     assert {"worker.js", "runtime.json", "pyodide.asm.wasm"} <= {*parts}

@@ -55,8 +55,7 @@ def test_a_page_asks_its_own_site_alone_and_leaves_nothing_behind(new_tab: Open,
 def test_the_policy_lets_nothing_out(new_tab: Open, address: str, tmp_path: Path) -> None:
     seen: list[str] = []
     with serving(tmp_path, seen=seen) as there:
-        page = new_tab()
-        page.open(address + "kv-cache.html")
+        page = new_tab(address + "kv-cache.html")
         assert page.run(f"{WAYS}({there!r})") == 15
         page.pause(1)
     assert seen == []

@@ -30,8 +30,7 @@ const choose = (id) => { document.getElementById(id).checked = true; };
 
 
 def opened(new_tab: Open, address: str, **how: Any) -> Page:
-    page = new_tab(width=1280, **how)
-    page.open(f"{address}inside.html")
+    page = new_tab(f"{address}inside.html", width=1280, **how)
     return page
 
 
@@ -94,8 +93,7 @@ def test_stages_add_stops_one_after_another_and_the_way_back_is_the_same(new_tab
 
 
 def test_on_a_phone_the_rail_is_one_line_and_names_the_stop_on_show(new_tab: Open, address: str) -> None:
-    page = new_tab(width=390)
-    page.open(f"{address}inside.html")
+    page = new_tab(f"{address}inside.html", width=390)
     lines = "new Set(all('.inside .rail label').map((e) => e.getBoundingClientRect().top)).size"
     named = "all('.inside .rail .word').map((e) => e.offsetWidth > 1)"
     for at in range(12):

@@ -54,8 +54,7 @@ AGAIN = pytest.mark.thorough("the same on another page")
 
 @pytest.mark.parametrize("name", [pytest.param("old-rows", marks=OWN), pytest.param("kv-cache", marks=AGAIN)])
 def test_arrow_keys_choose_and_enter_sends_no_choice_away(new_tab: Open, address: str, name: str) -> None:
-    page = new_tab()
-    page.open(f"{address}{name}.html")
+    page = new_tab(f"{address}{name}.html")
     page.run(UNFOLD)
     assert_choices_work(page.run)
     assert_questions_answer(page.run)

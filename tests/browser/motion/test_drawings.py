@@ -125,8 +125,7 @@ def test_it_ends_where_it_stands_without_motion(new_tab: Open, engine: str, addr
 
 @pytest.mark.parametrize("width", [390, 1440])
 def test_what_is_kept_stands_below_the_middle_of_those_that_share_it(new_tab: Open, address: str, width: int) -> None:
-    page = new_tab(width=width)
-    page.open(f"{address}fewer-heads.html")
+    page = new_tab(f"{address}fewer-heads.html", width=width)
     middles = """const middle = (e) => { const box = e.getBoundingClientRect(); return box.left + box.width / 2; };
     const seen = (e) => getComputedStyle(e).visibility === "visible";
     return choices.map((choice) => {

@@ -53,8 +53,7 @@ STRIPS = """[...document.querySelectorAll(".row :is(.c-k, .c-v)")].map((cell) =>
     "shared", sampled([False, True], {True}, "each head has its own"), ids=["a checkpoint", "heads that share"]
 )
 def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str, address: str, shared: bool) -> None:
-    page = new_tab(width=1440, reduced=True)
-    page.open(f"{address}own-model.html" if shared else lesson)
+    page = new_tab(f"{address}own-model.html" if shared else lesson, width=1440, reduced=True)
     heads = page.run('document.querySelectorAll(".opens input").length')
     cells = page.run('document.querySelectorAll(".row").length') * 2
     assert heads >= 6
@@ -70,8 +69,7 @@ def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str, 
 
 @pytest.mark.parametrize("width", sampled([390, 1440], {390}, "there is more room"))
 def test_it_steps_and_fits(new_tab: Open, lesson: str, width: int) -> None:
-    page = new_tab(width=width)
-    page.open(lesson)
+    page = new_tab(lesson, width=width)
     for i in (13, 0, 6):
         page.click(f"#tokens .R{i} span")
         seen = settle(page.run)

@@ -29,8 +29,7 @@ SEEN = "[...document.querySelectorAll('%s')].filter((e) => getComputedStyle(e).o
 
 @pytest.fixture
 def page(new_tab: Open, address: str) -> Page:
-    page = new_tab()
-    page.open(f"{address}index.html")
+    page = new_tab(f"{address}index.html")
     return page
 
 
@@ -139,8 +138,7 @@ def test_it_can_be_held_without_scripts(page: Page) -> None:
 def test_it_rests_where_less_motion_is_asked_for_and_on_paper(new_tab: Open, engine: str, address: str) -> None:
     if engine != "chromium":
         pytest.skip("asked of Chromium, whose driver can say so")
-    page = new_tab()
-    page.open(f"{address}index.html")
+    page = new_tab(f"{address}index.html")
     start = at(page, -0.1)
     for asked in ({"reduced_motion": "reduce"}, {"media": "print"}):
         page.tab.emulate_media(**asked)  # type: ignore[attr-defined]
@@ -217,7 +215,6 @@ def test_a_name_that_is_dropped_in_runs_in_the_machine(new_tab: Open, address: s
 
 
 def test_without_scripts_the_page_says_what_a_name_needs(new_tab: Open, address: str) -> None:
-    page = new_tab(javascript=False)
-    page.open(f"{address}index.html")
+    page = new_tab(f"{address}index.html", javascript=False)
     assert not page.run("document.querySelector('#name').checkVisibility()")
     assert "allow JavaScript" in str(page.run("document.querySelector('.run .no-js').innerText"))

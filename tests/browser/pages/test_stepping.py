@@ -23,8 +23,7 @@ def steps(page: Page) -> int:
 
 def test_no_button_moves_between_steps(new_tab: Open, address: str) -> None:
     """From step 9 to step 10 too, whose number is a digit longer."""
-    page = new_tab()
-    page.open(f"{address}kv-cache-words.html")
+    page = new_tab(f"{address}kv-cache-words.html")
     steps = page.run('document.querySelectorAll("#tokens input").length')
     assert steps >= 10
     seen = set()
@@ -41,15 +40,13 @@ def test_opens_before_its_step_with_one_button_in_the_picture(new_tab: Open, add
       ...["c-pos", "c-k"].map((e) => document.querySelector(`.row.R3 .${e}`)).map((e) => getComputedStyle(e))
         .map((e) => Number(e.opacity) > 0.9 && !e.clipPath.startsWith("inset(100%"))]"""
     for reduced in (False, True):
-        page = new_tab(reduced=reduced)
-        page.open(address + "kv-cache.html")
+        page = new_tab(address + "kv-cache.html", reduced=reduced)
         assert page.run(SEEN)["rows"] == 4 and page.run('document.querySelector(".T.R3 input").checked')
         assert page.run(seen) == ([False, True, True] if reduced else [True, False, False])
         page.run("""document.querySelector(".T.R4 input").click()""")
         page.run(SETTLED)
         assert page.run(seen) == [False, True, True]
-    page = new_tab()
-    page.open(address + "kv-cache.html")
+    page = new_tab(address + "kv-cache.html")
     page.click(".begin")
     assert page.run("document.getAnimations().length") > 20 and not page.run(seen)[0]
     page.open(address + "kv-cache.html?phase=7&step=3")
@@ -118,8 +115,7 @@ def test_each_stage_shows_its_line_of_the_model_and_no_later_result(new_tab: Ope
 
 
 def test_layer_and_head_change_what_is_shown(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(address + "kv-cache-words.html")
+    page = new_tab(address + "kv-cache-words.html")
     shown = """[...document.querySelectorAll(".row.R2 .c-k .strip")].filter((e) => e.getClientRects().length)
       .map((e) => e.className)"""
     for layer, head, group in ((0, 0, "of-H0 of-H1"), (1, 1, "of-H0 of-H1"), (1, 3, "of-H2 of-H3")):
@@ -150,8 +146,7 @@ def test_play_walks_all_steps_and_holds(page: Page) -> None:
 def test_reduced_motion_has_no_motion_and_no_play(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("WebKitGTK takes the preference from the desktop")
-    page = new_tab(reduced=True)
-    page.open(address + "kv-cache.html")
+    page = new_tab(address + "kv-cache.html", reduced=True)
     assert page.run('getComputedStyle(document.querySelector(".toggle.play")).display') == "none"
     page.run("document.querySelector(\"[name=phase][value='3']\").click()")
     assert page.run("document.getAnimations().length") == 0

@@ -32,8 +32,7 @@ def at_key(page: Page, *keys: str) -> int:
 
 
 def test_keys_step_from_anywhere_but_in_fields(new_tab: Open, address: str) -> None:
-    page = new_tab(width=1440)
-    page.open(f"{address}pages.html?step=3")
+    page = new_tab(f"{address}pages.html?step=3", width=1440)
     last = page.run('document.querySelectorAll("[name=step]").length') - 1
     assert [at_key(page, key) for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "Home", "End", "ArrowRight")] == [
         *(4, 5, 4, 0, last, last)
@@ -59,8 +58,7 @@ def test_keys_step_from_anywhere_but_in_fields(new_tab: Open, address: str) -> N
 
 
 def test_play_goes_to_the_end_and_begins_anew_and_holds(new_tab: Open, address: str) -> None:
-    page = new_tab(width=1440)
-    page.open(f"{address}pages.html?step=11")
+    page = new_tab(f"{address}pages.html?step=11", width=1440)
     page.run('document.querySelector(".timed").style.setProperty("--pace", ".05")')
     last = page.run('document.querySelectorAll("[name=step]").length') - 1
     page.press(" ")
@@ -81,8 +79,7 @@ READ = '[...document.querySelectorAll(".prose p > .to:first-of-type:not([for|=as
 
 @pytest.mark.parametrize("name", ["many-at-once", "fewer-heads", "with-and-without"])
 def test_text_that_is_read_sets_the_picture_until_the_reader_does(new_tab: Open, address: str, name: str) -> None:
-    page = new_tab(width=1440)
-    page.open(f"{address}{name}.html")
+    page = new_tab(f"{address}{name}.html", width=1440)
     for i in [*range(page.run(f"{READ}.length")), 0]:
         page.run(f"(document.querySelector('#' + {READ}[{i}].htmlFor).checked = false)")
         page.run(f'{READ}[{i}].scrollIntoView({{ block: "center" }})')

@@ -357,7 +357,6 @@ def test_no_webassembly(new_tab: Open, engine: str, address: str) -> None:
 
 
 def test_from_a_file_it_says_how_to_go_on(new_tab: Open, site: Path) -> None:
-    page = new_tab()
-    page.open((site / "kv-cache.html").as_uri())
+    page = new_tab((site / "kv-cache.html").as_uri())
     page.run(UNFOLD)
     assert_fails(page, "build.py --serve")

@@ -100,10 +100,7 @@ def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(page: P
     choose(page, **good)
     press(page, "run")
     picture = page.run('document.querySelector("#stepper").outerHTML')
-    for name, value, says in (
-        ("prompt", "emm@", "“@” (number 4"),
-        ("prompt", "<img src=x onerror=alert(1)>", "“<”"),
-    ):
+    for name, value, says in (("prompt", "emm@", "“@” (number 4"), ("prompt", "<img src=x onerror=alert(1)>", "“<”")):
         choose(page, **good | {name: value})
         answer = press(page, "run")
         assert [patch["target"] for patch in answer["patches"]] == ["#prompt-error"]

@@ -107,7 +107,7 @@ def test_large_models_are_the_published_ones() -> None:
 def test_no_line_goes_beyond_what_its_model_sees() -> None:
     made = drawn("prefill-and-decode", *RUNS[1])[0]
     for name, config in (("GPT-2 124M", GPT2), ("Llama-3-8B", LLAMA3)):
-        at = made.chart.names.index(name)
+        at = [line.name for line in made.chart.lines].index(name)
         assert [row[at] is None for _, row in made.chart.table] == [n > config.n_ctx for n, _ in made.chart.table]
     assert max(n for n, _ in made.chart.table) > GPT2.n_ctx
     assert made.ends == ("GPT-2 124M", GPT2.n_ctx)

@@ -111,9 +111,7 @@ def test_each_step_shows_the_rows_that_it_was_handed(ran: Ran) -> None:
             handed = ran.handed[at * n_layer :][:n_layer]
             for i in range(at + 1):
                 row = shown.row(i, at)
-                assert [row] == [
-                    life.row for life in shown.lives(i) if not life.where or f"at{at}" in life.where.split()
-                ]
+                assert [row] == [life for where, life in shown.lives(i) if not where or f"at{at}" in where.split()]
                 for layer, (keys, values, positions) in enumerate(handed):
                     for strips, cached in ((row.k, keys), (row.v, values)):
                         there = cached[:, positions.index(i)].tolist() if i in positions else [[]] * len(cached)
@@ -144,7 +142,7 @@ def test_page_and_figure_have_it_and_a_live_page_is_drawn_anew(ran: Ran) -> None
         strips = re.findall(r'class="strip [kv] ([^"]*)"', row)
         assert len(strips) == 2 * len(lives) * MODEL.config.n_layer * MODEL.config.n_kv_head
         assert all(("life" in strip.split()) == (len(lives) > 1) for strip in strips)
-        assert ("not read" in row) == (not all(life.row.there for life in lives))
+        assert ("not read" in row) == (not all(life.there for _, life in lives))
     assert said in html
     page = lesson_named("stepper")
     svg = figures.of_view(page, settings_for(page, MODEL.name), view, {**controls.figure_values(view), "phase": 2})

@@ -334,7 +334,7 @@ def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]
     asked = {name: str(values[-1]), "theme": "dark", "ask-kinds": "1", "size": "float8"}
     fields = {"page": one.name, "lang": "en", **asked}
-    still, moves = figure_file(fields), figure_file(fields, True)
+    still, moves = figure_file(fields), figure_file(fields, "moving")
     assert still["type"] == moves["type"] == "image/svg+xml"
     assert still["file"] == f"{one.name}-{name}{values[-1]}.svg" and moves["file"] == f"{one.name}-moving.svg"
     assert still["text"] == figure(one, Settings(one.model, one.prompt), {name: values[-1]})
@@ -352,7 +352,7 @@ def test_a_figure_runs_the_model_once(moves: bool, monkeypatch: pytest.MonkeyPat
         return real(widget, settings)
 
     monkeypatch.setattr(views, "view", counted)
-    figure_file({"page": one.name}, moves)
+    figure_file({"page": one.name}, "moving" if moves else "svg")
     assert made == [one.widget]
 
 
@@ -389,7 +389,7 @@ def test_a_hostile_vocabulary_is_text() -> None:
     for i, token in enumerate(evil):
         object.__setattr__(picture.trace, "about", {**picture.about, "tokens": evil})
         made = figures.panel(one, picture, {"step": i, "layer": 0, "head": 0, "phase": 7})
-        svg = figures.frame(one, [made], *figures.source(one, {"prompt": "<&\x01" + token}, ""))
+        svg = figures.frame(one, [made], *figures.source(one, Settings(one.model, "<&\x01" + token), picture, {}))
         tree = ElementTree.fromstring(svg)
         check_whole(tree)
         assert "<script" not in svg and "‮" not in svg
