@@ -23,7 +23,8 @@ from threading import Thread
 from typing import Any
 
 # path -> None (serve the file), or status, headers and parts of a body; a part may block to stall the answer
-Fault = Callable[[str], tuple[int, dict[str, str], Iterator[bytes]] | None]
+Answer = tuple[int, dict[str, str], Iterator[bytes]]  # its status, its headers, its body
+Fault = Callable[[str], Answer | None]
 
 
 INDEX_FILES = ("index.html", "index.htm")  # what is served of a folder

@@ -39,7 +39,7 @@ def test_every_word_has_a_picture_within_its_frame_which_speaks_the_language_of_
             x >= -1 and y >= -1 and x + w <= picture.width + 2 and y + h <= picture.height + 1 for x, y, w, h in boxes
         ), slug
     with language("es"):
-        assert {one.text for one in view_of(PAGE).picture("score").letters} == {"0,15"}
+        assert {one.runs[0].text for one in view_of(PAGE).picture("score").letters} == {"0,15"}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -77,7 +77,7 @@ def test_weights_are_as_thick_as_they_are() -> None:
     bands = [box[3] for box in rows("attention", "q f3")]
     whole = rows("weight", "v f0")[0][3]
     assert np.abs(np.array(bands) / whole - weights).max() <= 0.1 / whole + 1e-9
-    said = [float(one.text) for one in sorted(view_of(PAGE).picture("weight").letters, key=lambda one: one.y)]
+    said = [float(one.runs[0].text) for one in sorted(view_of(PAGE).picture("weight").letters, key=lambda one: one.y)]
     assert np.abs(np.array(said) - weights).max() <= 0.005
     assert [box[3] for box in rows("weight", "v f3")] == bands
 

@@ -2,7 +2,6 @@
 its policy has forbidden."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import deflate
 from microgpt.viz.rendering.assets import Assets, Read, self_contained
 from microgpt.viz.rendering.style import read_site
 from tools.browsers import Page
-from tools.server import Fault
+from tools.server import Answer, Fault
 
 HEADING = "document.readyState === 'complete' && document.querySelector('h1').textContent"
 # what the policy forbids from now on is listed in `violations`
@@ -32,19 +31,24 @@ def carrying(site: Path, read: Read = read_site) -> Assets:
     return self_contained(read, files, quickly)
 
 
-def sandboxed(site: Path, allowed: str, worker: bool) -> Fault:
-    """Every page with the sandbox of a frame in its header; without `worker`, a Python that never answers."""
+def with_policy(site: Path, policy: str, pages: str = ".html") -> Fault:
+    """Every page, or those whose address ends so, with this policy in its header too."""
 
-    def answer(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
-        if path == "/worker.js" and not worker:
-            return 200, {"Content-Type": "text/javascript", "Content-Length": "0"}, iter([b""])
-        if not path.endswith(".html"):
+    def answer(path: str) -> Answer | None:
+        if not path.endswith(pages):
             return None
         data = (site / path.lstrip("/")).read_bytes()
         headers = {"Content-Type": "text/html", "Content-Length": str(len(data))}
-        return 200, {**headers, "Content-Security-Policy": f"sandbox {allowed}"}, iter([data])
+        return 200, {**headers, "Content-Security-Policy": policy}, iter([data])
 
     return answer
+
+
+def sandboxed(site: Path, allowed: str, worker: bool) -> Fault:
+    """Every page with the sandbox of a frame in its header; without `worker`, a Python that never answers."""
+    pages = with_policy(site, f"sandbox {allowed}")
+    silent = {"Content-Type": "text/javascript", "Content-Length": "0"}
+    return lambda path: (200, silent, iter([b""])) if path == "/worker.js" and not worker else pages(path)
 
 
 def until_it_says(tab: Page, end: str) -> None:

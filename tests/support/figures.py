@@ -125,9 +125,9 @@ def printed(strip: Strip) -> list[str]:
 def boxes_of(picture: Sketch) -> dict[str, list[tuple[float, float, float, float]]]:
     """The boxes of a small picture by their kind: x, y, width and height."""
     found: dict[str, list[tuple[float, float, float, float]]] = {}
-    for shape in picture.shapes:
+    for kind, path in picture.shapes:
         x = y = 0.0
-        for dx, dy, width, height in re.findall(r"m(\S+) (\S+?)h([\d.]+)v([\d.]+)", shape.path):
+        for dx, dy, width, height in re.findall(r"m(\S+) (\S+?)h([\d.]+)v([\d.]+)", path):
             x, y = round(x + float(dx), 1), round(y + float(dy), 1)
-            found.setdefault(shape.kind, []).append((x, y, float(width), float(height)))
+            found.setdefault(kind, []).append((x, y, float(width), float(height)))
     return found

@@ -234,17 +234,11 @@ HEADER = [Case(f"header: {name}", {WHOLE: packed(made)}, HEADERS) for name, made
     for name, make, says in (
         ("80,000 tensors", many(80_000, 1), "There are 80,000 tensors; up to 20,000 are read"),
         ("140,000 empty tensors", many(140_000, 0), "There are 140,000 tensors"),
-        (
-            "empty tensors without their fields",
-            packed(lambda: b"{%s}" % b",".join(b'"%d":{}' % i for i in range(150_000))),
-            "There are 150,000 tensors",
-        ),
+        ("empty tensors without their fields",
+         packed(lambda: b"{%s}" % b",".join(b'"%d":{}' % i for i in range(150_000))), "There are 150,000 tensors"),
         ("9 MB of one name", packed(lambda: b'{"' + b"a.1" * 3_000_000 + b'":{}}'), "has 9,000,000 letters"),
-        (
-            "9 MB of a shape",
-            packed(lambda: b'{"a":{"dtype":"U8","shape":[' + b"9" * 9_000_000 + b'],"data_offsets":[0,1]}}'),
-            "[inf]",
-        ),
+        ("9 MB of a shape",
+         packed(lambda: b'{"a":{"dtype":"U8","shape":[' + b"9" * 9_000_000 + b'],"data_offsets":[0,1]}}'), "[inf]"),
         ("9 MB of empty lists", packed(lambda: b'{"a":[' + b"[]," * 3_000_000 + b"[]]}"), "more than 200,000 things"),
         *(
             (f"9 MB of {part.decode()}", packed(lambda part=part: (part * 9_000_000)[:9_000_000]), "")
@@ -252,20 +246,14 @@ HEADER = [Case(f"header: {name}", {WHOLE: packed(made)}, HEADERS) for name, made
         ),
         ("9 MB of wide letters", packed(lambda: '{"😀'.encode() + b"a" * 9_000_000), ""),
         ("9 MB of numbers", packed(lambda: b'{"a": [' + (b"9" * 4_000 + b"," * 100_000) * 86), ""),
-        (
-            "9 MB of free words",
-            packed(lambda: json.dumps({"__metadata__": {"a": "\\" * 4_400_000}, "b": 1}).encode()),
-            "“b” must be an object",
-        ),
+        ("9 MB of free words", packed(lambda: json.dumps({"__metadata__": {"a": "\\" * 4_400_000}, "b": 1}).encode()),
+         "“b” must be an object"),
         ("free words that are none", packed({"__metadata__": 5}), "“__metadata__” must be an object of texts"),
         ("longer than is read", packed(lambda: b"{}" + b" " * 10_000_000), "headers of up to 10,000,000 are read"),
         ("2^63 bytes long", packed({}, length=2**63), "but only 2 follow"),
         ("2^64 - 1 bytes long", packed({}, length=2**64 - 1), "but only 2 follow"),
-        (
-            "a number of 5,000 digits",
-            packed(lambda: b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,' + b"9" * 5000 + b"]}}"),
-            "data_offsets",
-        ),
+        ("a number of 5,000 digits",
+         packed(lambda: b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,' + b"9" * 5000 + b"]}}"), "data_offsets"),
         ("not a number", packed(b'{"a":{"dtype":"U8","shape":[NaN],"data_offsets":[0,1]}}', b"1"), "[nan]"),
         ("infinity", packed(b'{"a":{"dtype":"U8","shape":[-Infinity],"data_offsets":[0,1]}}', b"1"), "[-inf]"),
         ("a fraction", packed({"a": entry(shape=[1.0])}, b"1"), "[1.0]"),
@@ -286,7 +274,7 @@ HEADER = [Case(f"header: {name}", {WHOLE: packed(made)}, HEADERS) for name, made
         ("nothing at all", always(b""), "has 0 bytes"),
         ("seven bytes", always(bytes(7)), "has 7 bytes"),
     )
-]
+]  # fmt: skip
 MOST = Case(  # the most tensors that are read, one too many for any model that runs here
     "header: 20,000 tensors", {WHOLE: many(20_000, 1, "model.layers.%d.mlp.up_proj.weight")}, MODELS
 )
@@ -387,14 +375,10 @@ INDICES = [
 TOKENIZERS = [
     *texts(TOKENIZER, MODELS, {}),
     Case(f"{TOKENIZER}: 21 MB", {TOKENIZER: lambda: b'{"a":"' + b"a" * 21_000_000 + b'"}'}, ("dropped",), "20 MB"),
-    Case(
-        f"{TOKENIZER}: lists in lists",
-        {TOKENIZER: lambda: (b"[" * 39 + b"]" * 39 + b",") * 100_000},
-        ("dropped", "own-model"),
-        "lists more than",
-    ),
+    Case(f"{TOKENIZER}: lists in lists", {TOKENIZER: lambda: (b"[" * 39 + b"]" * 39 + b",") * 100_000},
+         ("dropped", "own-model"), "lists more than"),
     Case(f"{TOKENIZER}: not there", {TOKENIZER: None}, MODELS, "tokenizer.json"),
-]
+]  # fmt: skip
 
 NPZ = [
     Case(f"{OURS}: unpacks to 2 GB", {OURS: lambda: archive(b"", claimed=2**31)}, ("ours",), "unpacks to more than"),

@@ -424,7 +424,9 @@ def test_a_number_is_what_a_control_of_a_page_takes() -> None:
         ("glossary", "run", {}, "run"),  # a page without a widget
         ("index", "model", {}, "model"),
         ("nowhere", "run", {}, "nowhere"),
-        ("kv-cache", "run", {"prompt": None}, "empty"),
+        ("kv-cache", "run", {"prompt": None}, "empty"),  # as if it were not sent
+        ("kv-cache", "model", {"model": None}, "“”"),
+        ("kv-cache", "run", {"page": None}, "“”"),
         ("kv-cache", "run", {"prompt": 7}, "empty"),
         ("memory", "calculate", {"preset": ["Llama-3-8B"]}, "“”"),
         ("kv-cache", "run", {"lang": {}, "prompt": ""}, "empty"),
@@ -442,10 +444,3 @@ def test_a_state_without_a_place_in_the_text_is_none() -> None:
     assert known is not None
     for hook in ("next", "trace", "run"):
         assert dispatch({"settings": known["settings"]}, hook, FIELDS)[1] == dispatch(None, hook, FIELDS)[1]
-
-
-def test_a_field_that_is_not_sent_is_empty() -> None:
-    for name in ("page", "model", "prompt"):
-        fields = {key: value for key, value in FIELDS.items() if key != name}
-        state, patches = dispatch(None, "run", fields)
-        assert state is None and refused(patches)

@@ -18,63 +18,34 @@ FORWARD_FILE = Path(__file__).with_name("forward.json")  # in the browser, in pl
 
 
 class Phase(NamedTuple):
-    """A stage within a step: what it is called, what happens, which reports of forward belong to it."""
+    """A stage within a step: what it is called, which reports of forward belong to it, how long it takes when it plays,
+    against the others, and what happens."""
 
     name: str
-    sentence: str
     events: tuple[str, ...]
-    beats: float  # how long it takes when it plays, against the others
+    beats: float
+    sentence: str
 
 
 PARTS = (N_("a quarter"), N_("a half"), N_("three quarters"))  # of a stage, where the machine can be stopped
 
 PHASES = (
-    Phase(
-        N_("project"),
-        N_("The token’s vector x is multiplied by three weight matrices. Out come its query q, key k and value v."),
-        ("q", "k", "v"),
-        1.6,
-    ),
-    Phase(
-        N_("append"),
-        N_("k and v become one new row of the cache. The rows above are left as they are. q gets no row."),
-        ("cache_append",),
-        1.0,
-    ),
-    Phase(
-        N_("compare"),
-        N_("q goes down the K column and meets every key once. Each meeting gives one score."),
-        ("attn_scores",),
-        1.9,
-    ),
-    Phase(
-        N_("weigh"),
-        N_("Softmax turns the scores into weights. None is below zero, and together they are one."),
-        ("attn_weights",),
-        0.9,
-    ),
-    Phase(
-        N_("mix"),
-        N_("Each V row is taken by its weight, and the rows are added. This sum is all that attention hands on."),
-        ("head_out",),
-        1.3,
-    ),
-    Phase(
-        N_("drop q"),
-        N_("Nothing after this line reads q, and no later step will. So it is not kept."),
-        ("attn_out",),
-        1.1,
-    ),
-    Phase(
-        N_("choose"),
-        N_(
-            "The MLP and the output head turn the result into one logit for each token of the vocabulary. "
-            "One token is chosen."
-        ),
-        ("logits",),
-        1.4,
-    ),
-)
+    Phase(N_("project"), ("q", "k", "v"), 1.6,
+          N_("The token’s vector x is multiplied by three weight matrices. Out come its query q, key k and value v.")),
+    Phase(N_("append"), ("cache_append",), 1.0,
+          N_("k and v become one new row of the cache. The rows above are left as they are. q gets no row.")),
+    Phase(N_("compare"), ("attn_scores",), 1.9,
+          N_("q goes down the K column and meets every key once. Each meeting gives one score.")),
+    Phase(N_("weigh"), ("attn_weights",), 0.9,
+          N_("Softmax turns the scores into weights. None is below zero, and together they are one.")),
+    Phase(N_("mix"), ("head_out",), 1.3,
+          N_("Each V row is taken by its weight, and the rows are added. This sum is all that attention hands on.")),
+    Phase(N_("drop q"), ("attn_out",), 1.1,
+          N_("Nothing after this line reads q, and no later step will. So it is not kept.")),
+    Phase(N_("choose"), ("logits",), 1.4,
+          N_("The MLP and the output head turn the result into one logit for each token of the vocabulary. One "
+             "token is chosen.")),
+)  # fmt: skip
 
 
 @cache

@@ -357,7 +357,7 @@ class Picture:
     @property
     def first_layer(self) -> int:
         """Of those that are drawn: where the reads of a row are counted."""
-        return 0
+        return self.layers[0]
 
     @property
     def by_hand(self) -> ByHand:

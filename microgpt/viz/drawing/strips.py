@@ -86,10 +86,15 @@ def thin_scale(arrays: Iterable[Array]) -> ThinScale:
 
 def runs(cells: Array) -> tuple[Array, Array, Array]:
     """Neighbours that are the same, and not 0: what they are, where they begin, how many."""
-    begins = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
-    lengths = np.diff(begins, append=len(cells))
+    begins, lengths = alike(cells)
     drawn = cells[begins] != 0
     return cells[begins][drawn], begins[drawn], lengths[drawn]
+
+
+def alike(cells: Array) -> tuple[Array, Array]:
+    """Where neighbours that are the same begin, and how many they are."""
+    begins = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+    return begins, np.diff(begins, append=len(cells))
 
 
 def as_lines(columns: Iterable[Array]) -> list[tuple[int, ...]]:

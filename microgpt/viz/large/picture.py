@@ -95,10 +95,6 @@ class BigPicture(Picture):
         """How the numbers of step i come about, of the opened head at that place."""
         return self.lines_of(i, self.heads[at].layer, self.heads[at].head, self.where([at]))
 
-    @property
-    def first_layer(self) -> int:
-        return self.layers[0]
-
     @cached_property
     def layers(self) -> list[int]:
         """The layers in which a head is opened."""

@@ -83,7 +83,7 @@ def show(
         run = picture_of_trace(prompt if isinstance(prompt, Trace) else prompt.trace, layers, heads)
         settings = Settings(run.about["model"], run.about["prompt"])
         with drawable():
-            return large_page(lesson_named("stepper"), run, run, settings, asked, lang, theme, height)
+            return large_page(Request(lesson_named("stepper"), settings, asked, lang, theme), run, run, height)
     if is_folder(model):
         if (temperature, top_k, seed) != (0.0, 0, 42):
             raise UserError("A checkpoint adds the likeliest token; leave temperature, top_k and seed out.")
@@ -93,7 +93,7 @@ def show(
         loaded = load_checkpoint(Path(model), dtype)
         large = picture_of_model(loaded, prompt, new, *opened)
         view = view_of(page, loaded, large)
-        return large_page(page, view, large, Settings(loaded.name, prompt), asked, lang, theme, height)
+        return large_page(Request(page, Settings(loaded.name, prompt), asked, lang, theme), view, large, height)
     if str(model).endswith(ENDING):  # one of ours, as small as those that ship
         keep_own(load(model), str(model))
     if (new, layers, heads, dtype) != (None, [], [], "float32"):
@@ -125,22 +125,13 @@ def check_types(given: Mapping[str, object]) -> None:
             )
 
 
-def large_page(
-    page: Page,
-    view: View,
-    picture: BigPicture,
-    settings: Settings,
-    asked: Mapping[str, object],
-    lang: str,
-    theme: str,
-    height: int,
-) -> Shown:
+def large_page(order: Request, view: View, picture: BigPicture, height: int) -> Shown:
     """A page of a large model, which says its name and opens on what is asked for."""
-    check_looks(lang, theme)
-    chosen = choices_of(page, picture, drop_missing(asked))
-    with language(lang):
-        page = page_for(page, picture)
-    return Shown(Request(page, settings, chosen, lang, theme), view, picture, height)
+    check_looks(order.lang, order.theme)
+    chosen = choices_of(order.page, picture, drop_missing(order.chosen))
+    with language(order.lang):
+        page = page_for(order.page, picture)
+    return Shown(order._replace(page=page, chosen=chosen), view, picture, height)
 
 
 def is_folder(model: str | Path) -> bool:
@@ -171,12 +162,8 @@ class Shown:
     def __init__(self, order: Request, view: View, picture: Picture, height: int) -> None:
         """`view` is what the page draws; `picture` is that of the run, of which the tables show one layer and head."""
         self.trace = TraceArrays(picture.trace)
-        self._picture = picture
-        self._order, self._view, self._style = (
-            order,
-            view,
-            style() + own_style(order.page, big=bool(picture.open_heads)),
-        )
+        self._order, self._view, self._picture = order, view, picture
+        self._style = style() + own_style(order.page, big=bool(picture.open_heads))
         # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
         step = int(str(order.chosen.get("step", picture.at))) if order.page.widget == "kv_cache" else picture.at

@@ -38,7 +38,7 @@ from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import FILTERS, upper_bound
 from microgpt.viz.text.glossary import GLOSSARY, initials, sort_terms
-from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, translate
+from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, say, translate
 from microgpt.viz.text.sources import SOURCES, WORK
 from microgpt.weights import SHIPPED, shipped
 
@@ -248,5 +248,4 @@ def prose(name: str, view: View, page: Page | None = None, live: bool = False) -
 
 def sentence(error: UserError) -> str:
     """A UserError in the language that is set."""
-    text = catalogue(LANG.get()).gettext(error.message)
-    return text % error.fields if error.fields else text
+    return say(error.message, **error.fields)

@@ -7,6 +7,7 @@ height that they tell, the files that the server is asked for.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +16,10 @@ import pytest
 
 from build import build
 from tests.browser.conftest import Open
+from tests.browser.hosts import with_policy
 from tests.browser.live import soon
 from tools.browsers import Page, PlaywrightPage, WebKitPage
-from tools.server import Fault, Handler, serving
+from tools.server import serving
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "embed/kv-cache.html"
@@ -61,45 +63,16 @@ class Served(NamedTuple):
     seen: list[str]
 
 
-@pytest.fixture
-def served(
-    request: pytest.FixtureRequest, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[Kind], Served]]:
-    """Serves the site as a kind of frame needs it."""
-    open_servers = []
-
-    def serve(kind: Kind) -> Served:
-        seen: list[str] = []
-        folder, fault = site, header(site, kind.csp) if kind.csp else None
-        if not kind.readable:
-            monkeypatch.setattr(Handler, "end_headers", super(Handler, Handler).end_headers)
-        if "base-url" in kind.name:
-            folder = tmp_path / "named"
-            folder.mkdir()
-        server = serving(folder, fault, seen)
-        url = server.__enter__()
-        open_servers.append(server)
-        if "base-url" in kind.name:
+@contextmanager
+def served(kind: Kind, site: Path, folder: Path) -> Iterator[Served]:
+    """The site as a kind of frame needs it: in the folder, where it is built for an address of its own."""
+    seen, named = list[str](), "base-url" in kind.name
+    fault = with_policy(site, kind.csp, NAME) if kind.csp else None
+    with serving(folder if named else site, fault, seen, readable=kind.readable) as url:
+        if named:
             build(folder / "site", url + "site/")
             url += "site/"
-        return Served(url, seen)
-
-    yield serve
-    for server in open_servers:
-        server.__exit__(None, None, None)
-
-
-def header(site: Path, csp: str) -> Fault:
-    """The page with a policy in its headers too."""
-
-    def answer(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
-        if not path.endswith(NAME):
-            return None
-        data = (site / NAME).read_bytes()
-        headers = {"Content-Type": "text/html", "Content-Length": str(len(data)), "Content-Security-Policy": csp}
-        return 200, headers, iter([data])
-
-    return answer
+        yield Served(url, seen)
 
 
 OWN = pytest.mark.engines("what a frame may do is the engine's own", "webkit")
@@ -111,7 +84,7 @@ CASES = [pytest.param(kind, id=kind.name, marks=MARKS.get(kind.name, AGAIN)) for
 
 @pytest.mark.parametrize("kind", CASES)
 def test_what_must_work_in_this_kind_of_frame_works_and_nothing_else(
-    new_tab: Open, engine: str, site: Path, served: Callable[[Kind], Served], tmp_path: Path, kind: Kind
+    new_tab: Open, engine: str, site: Path, tmp_path: Path, kind: Kind
 ) -> None:
     page, must = new_tab(), set(kind.must(engine))
     if kind.name == "file://":
@@ -119,14 +92,14 @@ def test_what_must_work_in_this_kind_of_frame_works_and_nothing_else(
         inside = isinstance(page, PlaywrightPage)
         works = seen_inside(page, page.tab.main_frame, must) if inside else driven(page, must)  # type: ignore[attr-defined]
     else:
-        at = served(kind)
-        url = f"{at.url}{NAME}?step=2"
-        html = escape((site / NAME).read_text("utf-8"))
-        plain = f'<iframe src="{at.url}{NAME}"></iframe>' if engine == "webkit" else ""
-        frame = f"<iframe {kind.frame.format(url=url, html=html)}></iframe>"
-        (tmp_path / "host.html").write_text(HOST.format(plain + frame), "utf-8")
-        (tmp_path / "listen.js").write_text(LISTEN)
-        with serving(tmp_path) as host:
+        (named := tmp_path / "named").mkdir()
+        with served(kind, site, named) as at, serving(tmp_path) as host:
+            url = f"{at.url}{NAME}?step=2"
+            html = escape((site / NAME).read_text("utf-8"))
+            plain = f'<iframe src="{at.url}{NAME}"></iframe>' if engine == "webkit" else ""
+            frame = f"<iframe {kind.frame.format(url=url, html=html)}></iframe>"
+            (tmp_path / "host.html").write_text(HOST.format(plain + frame), "utf-8")
+            (tmp_path / "listen.js").write_text(LISTEN)
             page.open(host + "host.html")
             if isinstance(page, PlaywrightPage):
                 works = seen_inside(page, page.tab.frames[-1], must)

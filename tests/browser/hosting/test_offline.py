@@ -15,9 +15,8 @@ from tests.browser.live import LINE, open_live, press
 from tests.browser.reading import assert_steps_through
 from tests.support.sampled import sampled
 from tools.browsers import Page
-from tools.server import serving
+from tools.server import Answer, serving
 
-Answer = tuple[int, dict[str, str], Iterator[bytes]]
 KEPT = """caches.keys()
   .then((names) => Promise.all(names.map((name) => caches.open(name).then((store) => store.keys()))))
   .then((stores) => stores.flat().map(({ url }) => url.slice(location.origin.length)).sort())"""

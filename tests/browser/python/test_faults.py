@@ -14,11 +14,12 @@ from threading import Event
 import pytest
 
 from tests.browser.conftest import Open
+from tests.browser.hosts import with_policy
 from tests.browser.live import LINE, STATE, open_live, press
 from tests.browser.reading import assert_steps_through
 from tests.support.altered import altered
 from tools.browsers import UNFOLD, Page
-from tools.server import serving
+from tools.server import Answer, serving
 
 WASM, FIRST, NUMPY, WORKER, MANIFEST, MORE = (
     f"/runtime/{name}"
@@ -27,7 +28,6 @@ WASM, FIRST, NUMPY, WORKER, MANIFEST, MORE = (
 PORTAL = b"<!doctype html><title>Log in</title>"
 BOOT = (Path(__file__).resolve().parents[3] / "site" / "boot.js").read_text("utf-8")
 NEXT = 'button[data-hook="next"]'
-Answer = tuple[int, dict[str, str], Iterator[bytes]]
 
 
 class Fault:
@@ -227,17 +227,9 @@ def test_a_page_that_is_older_than_its_site_says_so(new_tab: Open, stub: Path, t
 
 def test_a_host_s_policy_that_forbids_python_is_named(new_tab: Open, engine: str, stub: Path) -> None:
     directive = ""
-
-    def strict(path: str) -> Answer | None:
-        if path != "/kv-cache.html":
-            return None
-        data = (stub / "kv-cache.html").read_bytes()
-        headers = {"Content-Type": "text/html", "Content-Length": str(len(data)), "Content-Security-Policy": directive}
-        return 200, headers, iter([data])
-
     forbidden = ["worker-src 'none'", "connect-src 'none'", "script-src 'self'", "child-src 'none'; worker-src 'self'"]
     page = new_tab()
-    with serving(stub, strict) as url:
+    with serving(stub, lambda path: with_policy(stub, directive)(path)) as url:
         for directive in forbidden if engine == "chromium" else forbidden[:2]:
             open_live(page, url + "kv-cache.html")
             named = re.findall(r"(?:worker|connect|script)-src", directive)[0]
@@ -246,13 +238,7 @@ def test_a_host_s_policy_that_forbids_python_is_named(new_tab: Open, engine: str
 
 def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open, engine: str, stub: Path) -> None:
     """The sandbox comes with the page itself, so the whole tab has no origin, in every engine."""
-
-    def closed(path: str) -> Answer | None:
-        data = (stub / path.lstrip("/")).read_bytes()
-        headers = {"Content-Length": str(len(data)), "Content-Security-Policy": "sandbox allow-scripts"}
-        return (200, headers | {"Content-Type": "text/html"}, iter([data])) if path.endswith(".html") else None
-
-    with serving(stub, closed, readable=False) as url:
+    with serving(stub, with_policy(stub, "sandbox allow-scripts"), readable=False) as url:
         page = open_live(new_tab(), url + "embed/kv-cache.html")
         assert_fails(page, "a frame without an origin", *["forbids connect-src"] * (engine == "webkit"))
 

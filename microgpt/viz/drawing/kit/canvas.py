@@ -8,10 +8,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from microgpt.viz.drawing.kit.paint import FONTS, INK, SMALL, attributes, colour
+from microgpt.viz.drawing.kit.paint import ANCHORS, FONTS, INK, SMALL, attributes, colour
 from microgpt.viz.drawing.kit.pieces import Group, Lines, Piece, Rect, Text
 
-ANCHORS = {"middle": 0.5, "end": 1.0}
 Style = Mapping[str, str]
 
 

@@ -13,16 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.viz.drawing.kit.paint import SMALL, attributes
+from microgpt.viz.drawing.kit.paint import ANCHORS, SMALL, attributes
 from microgpt.viz.drawing.kit.pieces import Group, Piece, Rect, Text
 from microgpt.viz.drawing.kit.svg import Film, Shot
 from microgpt.viz.drawing.kit.words import extent
+from microgpt.viz.drawing.strips import alike
 
 RATE = 12.5  # frames a second where something travels: a GIF counts in hundredths of a second
 STEPS = 6  # frames of a way, with that of its end
 APART = 3  # frames between two that come one after the other
 COLOURS = 255  # of a palette of 256: one is left for what stays as it was
-ANCHORS = {"middle": 0.5, "end": 1.0}
 
 
 class Frame(NamedTuple):
@@ -195,8 +195,8 @@ def in_few_colours(pictures: Iterable[Array]) -> tuple[Array, list[Array]]:
         shape = picture.shape[:2]
         red, green, blue = (picture[..., i].ravel().astype(np.uint32) for i in range(3))
         packed = red << 16 | green << 8 | blue
-        starts = np.flatnonzero(np.concatenate([[True], packed[1:] != packed[:-1]]))
-        as_runs.append((packed[starts], np.diff(starts, append=len(packed))))
+        starts, lengths = alike(packed)
+        as_runs.append((packed[starts], lengths))
     colours, where = np.unique(np.concatenate([colour for colour, _ in as_runs]), return_inverse=True)
     area = np.bincount(where, np.concatenate([length for _, length in as_runs]))
     split = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], 1).astype(np.int32)

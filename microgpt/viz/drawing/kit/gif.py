@@ -9,6 +9,7 @@ import numpy as np
 
 from microgpt.config import Array
 from microgpt.viz.drawing.kit.film import COLOURS, Frame
+from microgpt.viz.drawing.strips import alike
 
 SAME = COLOURS  # what is drawn so stays as it was
 PIXEL_BITS, MOST_BITS = 8, 12  # of a pixel; of a code, at most
@@ -57,11 +58,10 @@ def image(pixels: Array, before: Array | None) -> bytes:
 
 def lzw(pixels: Array) -> bytes:
     """Codes of 9 to 12 bits. A long run of one pixel costs as many steps as it gives codes."""
-    starts = np.flatnonzero(np.concatenate([[True], pixels[1:] != pixels[:-1]]))
-    lengths = np.diff(starts, append=len(pixels)).tolist()
+    starts, lengths = alike(pixels)
     codes, sizes, bits = [CLEAR], [PIXEL_BITS + 1], PIXEL_BITS + 1
     known, chains, code = dict[int, int](), dict[int, list[int]](), -1  # chains: of a pixel, the codes of 1, 2, 3 of it
-    for pixel, left in zip(pixels[starts].tolist(), lengths, strict=True):
+    for pixel, left in zip(pixels[starts].tolist(), lengths.tolist(), strict=True):
         while left:
             if code < 0:  # a string begins: as much of the run as is known
                 chain = chains.setdefault(pixel, [pixel])

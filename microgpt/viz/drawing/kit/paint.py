@@ -36,6 +36,7 @@ BARS = {  # what a bar stands for -> its colour, where that is not a name of INK
 }
 FONTS = "'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', Arial, sans-serif"
 MONO = "'Cascadia Mono', 'Roboto Mono', 'Noto Sans Mono', 'DejaVu Sans Mono', Consolas, monospace"
+ANCHORS = {"middle": 0.5, "end": 1.0}  # how much of a text is left of its x
 SMALL = 13  # the size of text that says nothing else, and the smallest there is
 
 TEXT_KINDS = {  # one word of a kind of text -> the attributes that it stands for

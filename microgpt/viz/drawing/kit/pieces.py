@@ -198,7 +198,7 @@ class Sheet:
         if state == "gone":
             return self.line(place.start, place.line.text, strike(text))
         if state == "again":
-            self.fill(place.inner, "card", round=2)
+            self.fill(place.grow(-3), "card", round=2)
         return self.t(place.mid, place.line.text, text, {"new": "mid bold", "old": "mid soft"}.get(state, "mid"))
 
     def key(self, line: TextLine, words: Sequence[tuple[str, str]]) -> str:

@@ -101,15 +101,9 @@ class Box(NamedTuple):
     def after(self) -> int:
         return self.x + self.w + INSET
 
-    @property
-    def inner(self) -> Box:
-        """Without a rim."""
-        return Box(self.x + 3, self.y + 3, self.w - 6, self.h - 6)
-
-    @property
-    def rim(self) -> Box:
-        """With a rim around."""
-        return Box(self.x - 3, self.y - 3, self.w + 6, self.h + 6)
+    def grow(self, by: int) -> Box:
+        """With so much around it; of less than none, without so much of its edge."""
+        return Box(self.x - by, self.y - by, self.w + 2 * by, self.h + 2 * by)
 
     def next(self, gap: int) -> int:
         """The x behind it."""

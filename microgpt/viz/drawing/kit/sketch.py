@@ -13,29 +13,14 @@ OWNERS, FILLS = ("q", "k", "v", "any"), (("wash", "f0"), ("fill", "f2"))
 CLASSES = {f"{owner}-{part}": f"{owner} {name}" for owner in OWNERS for part, name in FILLS}
 
 
-class PathShape(NamedTuple):
-    """All boxes of one kind as one path, or an outline or a line by itself."""
-
-    kind: str
-    path: str
-
-
-class Letter(NamedTuple):
-    """A token, a number or a sign; x and y are its middle."""
-
-    kind: str
-    x: float
-    y: float
-    text: str
-
-
 class Sketch(NamedTuple):
-    """A small picture: the letters lie on the shapes."""
+    """A small picture: the letters lie on the shapes, which are their kinds with paths: all boxes of one kind as one,
+    or an outline or a line by itself."""
 
     width: float
     height: int
-    shapes: list[PathShape]
-    letters: list[Letter]
+    shapes: list[tuple[str, str]]
+    letters: list[Text]
 
 
 def sketch(pieces: Iterable[Piece]) -> Sketch:
@@ -44,7 +29,7 @@ def sketch(pieces: Iterable[Piece]) -> Sketch:
     A box is placed by the one before it: what is alike is written alike, and packs well.
     """
     filled: dict[str, list[Rect]] = {}
-    end, own, letters = 0.0, list[PathShape](), list[Letter]()
+    end, own, letters = 0.0, list[tuple[str, str]](), list[Text]()
     for piece in pieces:
         match piece:
             case Rect(x, _, w, _, fill, stroke):
@@ -55,15 +40,13 @@ def sketch(pieces: Iterable[Piece]) -> Sketch:
                 elif fill:
                     filled.setdefault(CLASSES.get(fill, fill), []).append(piece)
                 else:
-                    own.append(PathShape(stroke, ring(piece) if piece.round == w / 2 else outline([piece])))
+                    own.append((stroke, ring(piece) if piece.round == w / 2 else outline([piece])))
             case Lines(lines, ink):
                 end = max(end, *(x for line in lines for x, _ in line))
-                own.append(PathShape(ink, path(lines)))
-            case Text(x, y, runs, kind):
-                letters.append(Letter(kind, x, y, "".join(run.text for run in runs)))
-    return Sketch(
-        end, SMALL_HEIGHT, [*(PathShape(kind, outline(some)) for kind, some in filled.items()), *own], letters
-    )
+                own.append((ink, path(lines)))
+            case Text():
+                letters.append(piece)
+    return Sketch(end, SMALL_HEIGHT, [*((kind, outline(some)) for kind, some in filled.items()), *own], letters)
 
 
 def outline(boxes: Iterable[Rect]) -> str:
