@@ -221,9 +221,8 @@ def test_the_policy_is_this_one() -> None:
 
 def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:
     """Whatever a vocabulary holds is text, set apart from its neighbours."""
-    evil = Trace({**trace.about, "tokens": ["<b>&", "‮x", *trace.about["tokens"][2:]]})
-    for event in trace:
-        evil(event.report)
+    about = {**trace.about, "tokens": ["<b>&", "‮x", *trace.about["tokens"][2:]]}
+    evil = Trace(about, [event.report for event in trace])
     html = render_page(page_named("kv-cache"), Picture(evil))
     assert "<b>&" not in html and "&lt;b&gt;&amp;" in html
     assert "‮" not in html

@@ -7,6 +7,7 @@ size: a row of weights comes to 1. Knows no HTML.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -81,22 +82,20 @@ class Again(NamedTuple):
     after: HeadKind
 
 
-class Overview(NamedTuple):
+@dataclass(frozen=True)
+class Overview:
     """What the template places; `layers` are columns of thumbs from the first layer to the last."""
 
-    n: int
-    n_layer: int
-    n_head: int
     heads: int  # how many there are in all
     layers: list[list[Thumb]]
-    levels: Sequence[float]
-    half: float
     earlier: HeadKind | None  # rows before those that are drawn have most of the weight; None where there are none
     first: HeadKind | None  # the first token has most of the weight
     before: HeadKind | None  # the token just before has most of it
     own: HeadKind | None  # the token itself has most of it
     short: float | None  # in heads that rest on the first token: its V row, against the others; None if not short
     again: Again | None  # None where no token comes twice
+
+    levels, half = LEVELS, HALF_WEIGHT
 
     @property
     def peeks(self) -> list[Thumb]:
@@ -107,7 +106,7 @@ class Overview(NamedTuple):
     @property
     def wide(self) -> bool:
         """So many layers for its heads that the picture needs the whole width."""
-        return self.n_layer >= 2 * self.n_head
+        return len(self.layers) >= 2 * len(self.layers[0])
 
 
 def overview(
@@ -135,13 +134,8 @@ def overview(
 
     steps = np.arange(2, n)  # from the third step on, where the first token and the one before are two
     return Overview(
-        n=n,
-        n_layer=n_layer,
-        n_head=n_head,
         heads=len(kept) * n_head,
         layers=[[thumb(layer, head) for head in range(n_head)] for layer in range(n_layer)],
-        levels=LEVELS,
-        half=HALF_WEIGHT,
         earlier=kind(before[:, :, steps]) if n > 2 and before is not None else None,
         first=kind(weights[:, :, steps, 0]) if n > 2 and before is None else None,
         before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,

@@ -170,12 +170,7 @@ class Shown:
         tables = plain(picture, step, *head_of(order.page, picture, order.chosen))
         with language(order.lang):
             self._html = render(
-                "notebook/output.html",
-                page=order.page,
-                whole=framed,
-                height=height,
-                view=tables,
-                colours=heat_colours(),
+                "notebook/output.html", page=order.page, whole=framed, height=height, colours=heat_colours(), **tables
             )
 
     def _text(self, style: str = "", href: str = STYLE) -> str:
@@ -183,18 +178,10 @@ class Shown:
         order, rules = self._order, policy(styles=[style] if style else [], python=False)
         with language(order.lang), by_itself():
             return render(
-                "notebook/page.html",
-                page=order.page._replace(live="", extra=""),
-                view=self._view,
-                at=on_show(self._view, order.chosen),
-                live=False,
-                notebook=True,
-                alone=True,
-                theme=order.theme,
-                style=style,
-                href=href,
-                policy=rules,
-            )
+                "notebook/page.html", page=order.page._replace(live="", extra=""), view=self._view,
+                at=on_show(self._view, order.chosen), live=False, notebook=True, alone=True, theme=order.theme,
+                style=style, href=href, policy=rules,
+            )  # fmt: skip
 
     def _repr_html_(self) -> str:
         return self._html

@@ -15,44 +15,20 @@ from microgpt.viz.drawing.strips import run_length
 from microgpt.viz.text.formats import show
 
 
-class TableRow(NamedTuple):
-    """One position in the cache as a step sees it."""
+class TableStep(NamedTuple):
+    """One step, by the place of its token: q, the rows that it reads, what it mixes from them, and what comes next."""
 
     i: int
     token: str
-    k: Strip
-    weight: float
-    v: Strip
-    new: bool
-
-
-class TableStep(NamedTuple):
-    """One step: q, the rows that it reads, what it mixes from them, and what comes next."""
-
-    number: int
-    token: str
     shown: bool
     q: Strip
-    rows: list[TableRow]
+    rows: list[tuple[int, str, Strip, float, Strip]]  # its place, its token, K, its weight, V
     mixed: Strip
     guesses: list[Guess]
 
 
-class Plain(NamedTuple):
-    """What the template places."""
-
-    prompt: str
-    model: str
-    layer: int
-    head: int
-    width: int  # cells in a strip
-    run: tuple[int, int] | None  # how many numbers share a cell, which shows the largest of them; None: one
-    n: int
-    steps: list[TableStep]
-
-
-def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
-    """The tables of one layer and head, where `step` stands open."""
+def plain(picture: Picture, step: int, layer: int, head: int) -> dict[str, Any]:
+    """What the template places: the tables of one layer and head, where `step` stands open."""
     trace, c = picture.trace, picture.config
     for name, value, count in (("layer", layer, c.n_layer), ("head", head, c.n_head)):
         if not 0 <= value < count:
@@ -68,15 +44,13 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
     def step_at(i: int) -> TableStep:
         weights = trace["attn_weights", i, layer][head, 0].tolist()
         rows = [
-            TableRow(picture.place(j), show(picture.tokens[j]), k, weight, v, j == i)
+            (picture.place(j), show(picture.tokens[j]), strip("k", j, shared, i), weight, strip("v", j, shared, i))
             for j, weight in zip(picture.as_read.positions(i, layer), weights, strict=True)
-            for k, v in [(strip("k", j, shared, i), strip("v", j, shared, i))]
         ]
         q, mixed = strip("q", i, head), strip("head_out", i, head)
-        return TableStep(picture.place(i) + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
+        return TableStep(picture.place(i), show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
 
-    about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]
-    width = len(steps[0].rows[0].k.cells)
-    run = run_length(c.head_dim, width) if width < c.head_dim else None
-    return Plain(about["prompt"], about["model"], layer, head, width, run, picture.place(picture.n), steps)
+    width = len(steps[0].q.cells)
+    run = run_length(c.head_dim, width) if width < c.head_dim else None  # numbers that share a cell, if some do
+    return {"about": picture.about, "layer": layer, "head": head, "width": width, "run": run, "steps": steps}

@@ -37,7 +37,7 @@ class Fault:
     """
 
     def __init__(self, site: Path) -> None:
-        self.site, self.times, self.held = site, -1, Event()
+        self.site, self.times, self.held, self.url = site, -1, Event(), ""
         self.kinds: dict[str, str] = {}
         self.boot: dict[str, str] = {}
 
@@ -76,6 +76,14 @@ class Fault:
         }
         return 200, length | ({"Content-Type": "text/plain"} if kind == "wrong type" else {}), parts[kind]
 
+    def open(self, new_tab: Open, name: str = "kv-cache") -> Page:
+        return open_live(new_tab(), f"{self.url}{name}.html")
+
+    def heals(self, page: Page) -> None:
+        """Without any fault, the next press is answered as the first."""
+        self.kinds = {}
+        assert press(page, "next")["state"]["n"] == 4
+
     def late(self, data: bytes, at_once: bytes = b"") -> Iterator[bytes]:
         yield at_once
         self.held.wait(20)
@@ -90,11 +98,11 @@ def slowly(data: bytes) -> Iterator[bytes]:
 
 
 @pytest.fixture
-def faulty(stub: Path) -> Iterator[tuple[str, Fault]]:
-    fault = Fault(stub)
-    with serving(stub, fault) as url:
-        yield url, fault
-        fault.held.set()
+def fault(stub: Path) -> Iterator[Fault]:
+    made = Fault(stub)
+    with serving(stub, made) as made.url:
+        yield made
+        made.held.set()
 
 
 def assert_fails(page: Page, *words: str) -> None:
@@ -105,10 +113,9 @@ def assert_fails(page: Page, *words: str) -> None:
     assert any(word in line for word in words) and "keeps working" in line, line
 
 
-def test_a_fault_is_said_and_a_second_try_heals(new_tab: Open, faulty: tuple[str, Fault]) -> None:
+def test_a_fault_is_said_and_a_second_try_heals(new_tab: Open, fault: Fault) -> None:
     """One after the other in one page, which steps all the same."""
-    url, fault = faulty
-    page = open_live(new_tab(), url + "kv-cache.html")
+    page = fault.open(new_tab)
     for path, kind, words in (
         (WASM, "missing", "no longer has pyodide.asm.wasm, so it has been renewed since this page was opened. Reload"),
         (MANIFEST, "missing", "Reload the page"),
@@ -123,15 +130,13 @@ def test_a_fault_is_said_and_a_second_try_heals(new_tab: Open, faulty: tuple[str
         fault.kinds = {path: kind}
         assert_fails(page, words)
     assert_steps_through(page.run)
-    fault.kinds = {}
-    assert press(page, "next")["state"]["n"] == 4
+    fault.heals(page)
 
 
-def test_no_file_with_a_flipped_bit_runs(new_tab: Open, faulty: tuple[str, Fault]) -> None:
+def test_no_file_with_a_flipped_bit_runs(new_tab: Open, fault: Fault) -> None:
     """The second archive is needed in Spanish alone: what the first step lacks is said, and healed."""
-    url, fault = faulty
     (folder,) = fault.site.glob("runtime-*")
-    page = open_live(new_tab(), url + "es/kv-cache.html")
+    page = fault.open(new_tab, "es/kv-cache")
     names = sorted(path.name for path in folder.iterdir())
     assert len(names) == 6
     for name in names:
@@ -139,18 +144,15 @@ def test_no_file_with_a_flipped_bit_runs(new_tab: Open, faulty: tuple[str, Fault
         page.click(NEXT)
         page.wait(f'{STATE} === "failed"')
         assert f"{name} llegó dañado" in page.run(LINE)
-    fault.kinds = {}
-    assert press(page, "next")["state"]["n"] == 4
+    fault.heals(page)
 
 
 @pytest.mark.engines("WebKit takes a short body for a whole one", "webkit")
-def test_a_file_that_is_cut_off_is_said(new_tab: Open, faulty: tuple[str, Fault]) -> None:
-    url, fault = faulty
+def test_a_file_that_is_cut_off_is_said(new_tab: Open, fault: Fault) -> None:
     fault.kinds = {WASM: "cut off"}
-    page = open_live(new_tab(), url + "kv-cache.html")
+    page = fault.open(new_tab)
     assert_fails(page, "could not be fetched", "damaged")
-    fault.kinds = {}
-    assert press(page, "next")["state"]["n"] == 4
+    fault.heals(page)
 
 
 def test_a_first_step_does_not_wait_for_the_rest_and_what_needs_it_says_why_it_does_not_come(
@@ -172,8 +174,7 @@ def test_a_first_step_does_not_wait_for_the_rest_and_what_needs_it_says_why_it_d
         assert press(page, "next")["state"]["n"] == n + 1
 
 
-def test_what_was_wrong_once_is_asked_for_again_by_itself(new_tab: Open, faulty: tuple[str, Fault]) -> None:
-    url, fault = faulty
+def test_what_was_wrong_once_is_asked_for_again_by_itself(new_tab: Open, fault: Fault) -> None:
     page = new_tab()
     for name, path, kind in (
         ("kv-cache", MANIFEST, "a login page"),
@@ -181,27 +182,23 @@ def test_what_was_wrong_once_is_asked_for_again_by_itself(new_tab: Open, faulty:
         ("es/kv-cache", MORE, "truncated"),
     ):
         fault.kinds, fault.times = {path: kind}, 1
-        open_live(page, f"{url}{name}.html")
+        open_live(page, f"{fault.url}{name}.html")
         assert press(page, "next")["state"]["n"] == 4
         assert fault.times == 0
 
 
-def test_a_line_that_goes_silent_is_given_up(new_tab: Open, faulty: tuple[str, Fault]) -> None:
-    url, fault = faulty
+def test_a_line_that_goes_silent_is_given_up(new_tab: Open, fault: Fault) -> None:
     fault.boot = {"IDLE = 15": "IDLE = 1"}
-    page = open_live(new_tab(), url + "kv-cache.html")
+    page = fault.open(new_tab)
     for path, kind in ((WORKER, "hangs"), (WASM, "stalls")):
         fault.kinds = {path: kind}
         assert_fails(page, f"nothing more of {path.rpartition('/')[2]}")
 
 
-def test_on_plain_http_no_file_of_another_length_runs_and_one_that_is_as_long_does(
-    new_tab: Open, faulty: tuple[str, Fault]
-) -> None:
+def test_on_plain_http_no_file_of_another_length_runs_and_one_that_is_as_long_does(new_tab: Open, fault: Fault) -> None:
     """There a hash would protect from nothing: who can change one file can change the page."""
-    url, fault = faulty
     fault.boot = {"!self.crypto?.subtle": "true"}  # browsers withhold it on plain http
-    page = open_live(new_tab(), url + "kv-cache.html")
+    page = fault.open(new_tab)
     for path, kind, words in (
         (MANIFEST, "truncated", "runtime.json arrived damaged"),
         (WASM, "truncated", "pyodide.asm.wasm arrived damaged"),
@@ -243,10 +240,9 @@ def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open
         assert_fails(page, "a frame without an origin", *["forbids connect-src"] * (engine == "webkit"))
 
 
-def test_a_worker_that_comes_late_does_not_become_a_second_one(new_tab: Open, faulty: tuple[str, Fault]) -> None:
+def test_a_worker_that_comes_late_does_not_become_a_second_one(new_tab: Open, fault: Fault) -> None:
     """It is still on its way when another file has failed."""
-    url, fault = faulty
-    page = open_live(new_tab(), url + "kv-cache.html")
+    page = fault.open(new_tab)
     page.run(
         """(() => { window.started = 0; const own = Worker;
         window.Worker = class extends own {
@@ -256,8 +252,7 @@ def test_a_worker_that_comes_late_does_not_become_a_second_one(new_tab: Open, fa
     fault.kinds = {WORKER: "late", WASM: "missing"}
     assert_fails(page, "no longer has pyodide.asm.wasm")
     fault.held.set()
-    fault.kinds = {}
-    assert press(page, "next")["state"]["n"] == 4
+    fault.heals(page)
     page.wait(
         "performance.getEntriesByName(performance.getEntriesByType('resource').map(({ name }) => name)"
         ".find((name) => name.endsWith('worker.js'))).length >= 2"
@@ -267,12 +262,11 @@ def test_a_worker_that_comes_late_does_not_become_a_second_one(new_tab: Open, fa
 
 
 @pytest.mark.parametrize("quick", [False, True])
-def test_megabytes_are_counted_while_it_loads(new_tab: Open, faulty: tuple[str, Fault], quick: bool) -> None:
-    url, fault = faulty
+def test_megabytes_are_counted_while_it_loads(new_tab: Open, fault: Fault, quick: bool) -> None:
     fault.kinds = {WASM: "slow"}
     if quick:  # all is there before it is first said how far it is
         fault.kinds, fault.boot = {}, {"setInterval(say, 100)": "setInterval(say, 60000)"}
-    page = open_live(new_tab(), url + "kv-cache.html")
+    page = fault.open(new_tab)
     page.run(
         """(() => { window.said = []; const line = document.querySelector("[data-boot]");
         new MutationObserver(() => said.push(line.textContent)).observe(line, { childList: true }); return 0; })()"""
@@ -307,10 +301,9 @@ ENDED = """(() => { window.ended = 0; const terminate = Worker.prototype.termina
   Worker.prototype.terminate = function () { ended++; terminate.call(this); }; return 0; })()"""
 
 
-def test_python_that_died_says_so_and_goes_on_from_the_same_state(new_tab: Open, faulty: tuple[str, Fault]) -> None:
-    url, fault = faulty
+def test_python_that_died_says_so_and_goes_on_from_the_same_state(new_tab: Open, fault: Fault) -> None:
     fault.boot = {"STEP = 20": "STEP = 2"}
-    page = open_live(new_tab(), url + "kv-cache.html")
+    page = fault.open(new_tab)
     page.run(ENDED)
     n = count(4)
     assert press(page, "next")["state"]["n"] == next(n)
@@ -325,8 +318,8 @@ def test_python_that_died_says_so_and_goes_on_from_the_same_state(new_tab: Open,
         assert press(page, "next")["state"]["n"] == next(n)
 
 
-def test_an_answer_without_its_place_is_not_lost_in_silence(new_tab: Open, faulty: tuple[str, Fault]) -> None:
-    page = open_live(new_tab(), faulty[0] + "kv-cache.html")
+def test_an_answer_without_its_place_is_not_lost_in_silence(new_tab: Open, fault: Fault) -> None:
+    page = fault.open(new_tab)
     assert press(page, "next")["state"]["n"] == 4
     page.run("((window.rows = document.querySelector('#rows')).id = 'gone', 0)")
     page.click(NEXT)

@@ -160,10 +160,7 @@ def test_of_a_long_text_the_words_say_where_the_work_is() -> None:
         about = {**late().about}
         n = len(about["tokens"])
         about["macs"], about["macs_without"] = [[10] * 6] * n, [[100, scores, scores, 100, 10**8, 100]] * n
-        trace = Trace(about)
-        for event in late():
-            trace(event.report)
-        view = picture_of_trace(trace)
+        view = picture_of_trace(Trace(about, [event.report for event in late()]))
         html = page(view)
         assert view.attention_saves == is_attention == ("most of the difference is attention:" in html)
         assert ("Most of the difference is not attention." in html) != is_attention
@@ -252,9 +249,9 @@ def test_rows_of_v_may_have_another_width_than_those_of_k() -> None:
 
 
 def test_a_layer_that_is_not_named_must_tell_its_rows() -> None:
-    trace = Trace({name: value for name, value in told(without=(3,)).about.items() if name != "no_rows"})
-    for event in told(without=(3,)):
-        trace(event.report)
+    told_of = told(without=(3,))
+    about = {name: value for name, value in told_of.about.items() if name != "no_rows"}
+    trace = Trace(about, [event.report for event in told_of])
     with pytest.raises(UserError, match="does not tell attn_norm, pos 0, layer 3"):
         picture_of_trace(trace)
 
