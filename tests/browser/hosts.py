@@ -44,11 +44,11 @@ def with_policy(site: Path, policy: str, pages: str = ".html") -> Fault:
     return answer
 
 
-def sandboxed(site: Path, allowed: str, worker: bool) -> Fault:
-    """Every page with the sandbox of a frame in its header; without `worker`, a Python that never answers."""
-    pages = with_policy(site, f"sandbox {allowed}")
+def sandboxed(site: Path) -> Fault:
+    """Every page with the sandbox of a frame in its header, and a Python that never answers."""
+    pages = with_policy(site, "sandbox allow-scripts")
     silent = {"Content-Type": "text/javascript", "Content-Length": "0"}
-    return lambda path: (200, silent, iter([b""])) if path == "/worker.js" and not worker else pages(path)
+    return lambda path: (200, silent, iter([b""])) if path == "/worker.js" else pages(path)
 
 
 def until_it_says(tab: Page, end: str) -> None:

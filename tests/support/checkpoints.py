@@ -27,7 +27,7 @@ LLAMA |= {"model_type": "llama", "tie_word_embeddings": False, "eos_token_id": [
 LLAMA |= {"rope_theta": 10000.0, "rms_norm_eps": 1e-5}
 
 
-def gpt2_tensors(rng: np.random.Generator, prefix: str = "") -> dict[str, Array]:
+def gpt2_tensors(rng: np.random.Generator) -> dict[str, Array]:
     """What GPT2LMHeadModel saves for GPT2, written out by hand; matrices are [in, out]."""
     shapes: dict[str, tuple[int, ...]] = {"wte.weight": (264, 8), "wpe.weight": (12, 8)}
     for h in ("h.0.", "h.1."):
@@ -37,10 +37,10 @@ def gpt2_tensors(rng: np.random.Generator, prefix: str = "") -> dict[str, Array]
         for name, inner, outer in (*attention, *mlp):
             shapes |= {f"{h}{name}.weight": (inner, outer), f"{h}{name}.bias": (outer,)}
     shapes |= {"ln_f.weight": (8,), "ln_f.bias": (8,)}
-    return {prefix + name: draw(rng, shape) for name, shape in shapes.items()}
+    return {name: draw(rng, shape) for name, shape in shapes.items()}
 
 
-def llama_tensors(rng: np.random.Generator, prefix: str = "model.") -> dict[str, Array]:
+def llama_tensors(rng: np.random.Generator) -> dict[str, Array]:
     """What LlamaForCausalLM saves for LLAMA; matrices are [out, in]."""
     shapes: dict[str, tuple[int, ...]] = {"embed_tokens.weight": (264, 8), "norm.weight": (8,)}
     for h in ("layers.0.", "layers.1."):
@@ -50,7 +50,8 @@ def llama_tensors(rng: np.random.Generator, prefix: str = "model.") -> dict[str,
             shapes[f"{h}self_attn.{name}_proj.weight"] = (outer, inner)
         for name, outer, inner in (("gate", 10, 8), ("up", 10, 8), ("down", 8, 10)):
             shapes[f"{h}mlp.{name}_proj.weight"] = (outer, inner)
-    return {prefix + name: draw(rng, shape) for name, shape in shapes.items()} | {"lm_head.weight": draw(rng, (264, 8))}
+    tensors = {f"model.{name}": draw(rng, shape) for name, shape in shapes.items()}
+    return tensors | {"lm_head.weight": draw(rng, (264, 8))}
 
 
 def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:

@@ -251,7 +251,7 @@ def test_whatever_stands_in_the_address_is_shown_or_said_and_the_console_stays_e
 ) -> None:
     if engine == "webkit":
         pytest.skip("WebKit tells of no warnings")
-    with serving(site, sandboxed(site, "allow-scripts", worker=False)) as address:  # nothing is to be run here
+    with serving(site, sandboxed(site)) as address:  # nothing is to be run here
         page = new_tab()
         for i in range(start, len(ODD), 9):  # each in turn
             asked = {control: ODD[(i + j) % len(ODD)] for j, control in enumerate(CONTROLS)}

@@ -2,12 +2,12 @@
 
 import re
 import shutil
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -24,23 +24,11 @@ def plain(stub: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     """The stock server of Python, the site two folders deep."""
     folder = tmp_path_factory.mktemp("host")
     shutil.copytree(stub, folder / "courses" / "kv")
-    command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "-d", str(folder)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert server.stdout
-    found = re.search(r"http://\S+?/", server.stdout.readline())
-    assert found
-    try:
-        for _ in range(50):
-            try:
-                urllib.request.urlopen(found[0]).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield f"{found[0]}courses/kv/"
-    finally:
-        server.terminate()
-        server.wait()
-        server.stdout.close()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/courses/kv/"
+    server.shutdown()
+    server.server_close()
 
 
 def test_it_runs_from_a_folder_of_a_plain_server(new_tab: Open, plain: str) -> None:

@@ -3,8 +3,7 @@
 The sandbox is the one of a frame, here by a header over the whole page, so that all three engines can be driven in it.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,10 +31,10 @@ FIELDS = "form.live input:not([type=file], [type=checkbox], [type=radio])"
 
 
 @pytest.fixture
-def boxed(site: Path) -> Iterator[Callable[..., str]]:
-    """boxed("allow-scripts") is the address of the site in that sandbox."""
-    with ExitStack() as stack:
-        yield lambda allowed, worker=False: stack.enter_context(serving(site, sandboxed(site, allowed, worker)))
+def boxed(site: Path) -> Iterator[str]:
+    """The address of the site in that sandbox."""
+    with serving(site, sandboxed(site)) as address:
+        yield address
 
 
 @pytest.mark.parametrize(
@@ -47,12 +46,11 @@ def boxed(site: Path) -> Iterator[Callable[..., str]]:
     ],
 )
 def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_forms(
-    new_tab: Open, engine: str, boxed: Callable[..., str], name: str
+    new_tab: Open, engine: str, boxed: str, name: str
 ) -> None:
     if engine == "webkit" and not name.startswith("embed/"):
         pytest.skip("in a page without an origin 'self' is nothing to WebKit: only what is made for frames has scripts")
-    page, address = new_tab(), boxed("allow-scripts")
-    page.open(address + name)
+    page = new_tab(boxed + name)
     page.run(UNFOLD)
     fields = page.run(
         f"[...document.querySelectorAll('{FIELDS}')].filter((e) => e.checkVisibility()).map((e) => e.name)"
@@ -60,13 +58,13 @@ def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_
     page.click("form.live button")
     page.wait(HEARD, seconds=10)
     for field in fields[-1:]:
-        page.open(address + name)
+        page.open(boxed + name)
         page.run(UNFOLD)
         page.click(f'form.live [name="{field}"]')
         page.press("Enter")
         page.wait(HEARD, seconds=10)
     for field in [field for field in fields if field in ("prompt", "batch")]:
-        page.open(f"{address}{name}?{field}=7")
+        page.open(f"{boxed}{name}?{field}=7")
         page.wait(HEARD, seconds=10)
     assert not [error for error in page.errors if engine != "webkit" or "securitypolicyviolation" not in error]
 
@@ -81,7 +79,7 @@ PERMISSIONS = {  # what a frame has beside scripts -> what works in it, by engin
 @pytest.mark.thorough("the plain frame is in test_frames.py; what is let through besides is the browser's")
 @pytest.mark.parametrize("allowed", PERMISSIONS)
 def test_each_permission_gives_what_the_documentation_says(
-    new_tab: Open, engine: str, boxed: Callable[..., str], site: Path, tmp_path: Path, allowed: str
+    new_tab: Open, engine: str, site: Path, tmp_path: Path, allowed: str
 ) -> None:
     if engine == "webkit":
         pytest.skip("WebKit's driver tells of no downloads")

@@ -1,7 +1,6 @@
 """With Python up: the live trace is the built one, the live picture is the built picture, and errors lose nothing."""
 
 import json
-import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.page import Page as SitePage
 from microgpt.viz.rendering.render import widget
 from microgpt.weights import shipped
-from tests.browser.live import LINE, STATE, press
+from tests.browser.live import STATE, press
 from tests.support.answers import stands
 from tests.support.sampled import sampled
 from tools.browsers import Page
@@ -128,19 +127,6 @@ def test_enter_in_the_prompt_runs_it(page: Page) -> None:
     page.press("Enter")
     page.wait(f'window.answers.length > {count} && {STATE} === "ready"')
     assert page.run('document.querySelectorAll("#tokens .prompt").length') == 2
-
-
-@pytest.mark.thorough("dies of more, and with less waiting, in test_faults.py")
-def test_a_dead_interpreter_is_replaced_and_the_state_is_kept(page: Page) -> None:
-    """A message that is none kills the call; the page says so; the next press goes on from where it was."""
-    choose(page, model="names", prompt="jo", temperature="0", top_k="0", seed="42")
-    n = press(page, "next")["state"]["n"]
-    page.run("""(() => { const post = Worker.prototype.postMessage;
-      Worker.prototype.postMessage = function () { post.call(this, { message: "{" }); };
-      document.querySelector("button[data-hook=run]").click(); Worker.prototype.postMessage = post; })()""")
-    page.wait(f'{STATE} === "failed"')
-    assert re.search("ended with an error", page.run(LINE))
-    assert press(page, "next")["state"]["n"] == n + 1
 
 
 POSTED = """(() => { const post = Worker.prototype.postMessage; window.posted = [];
