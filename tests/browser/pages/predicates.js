@@ -7,7 +7,8 @@
   const open = new CSSStyleSheet(), own = new CSSStyleSheet(); // the policy lets no style element in
 
   // answers and details are open, and of each choice the cases that this selector names
-  window.show = (cases) => open.replaceSync(`${cases}, .ask .why { display: block !important; }`);
+  window.show = (cases) => open.replaceSync(`${cases}, .ask .why { display: block !important; }
+    .panels > :is(${cases}) { visibility: visible !important; grid-area: auto !important; }`);
   document.adoptedStyleSheets = [open, own];
   window.unfold = () => {
     show(".C:last-child");

@@ -94,8 +94,8 @@ PAGES = [
     ),
     Fault(
         "case-not-shown-without-scripts", "pages", "templates/states.css",
-        ".cases>.pick:has(.c-{{ i }}:checked)~.panels>.C{{ i }}{display:block}",
-        ".js .cases>.pick:has(.c-{{ i }}:checked)~.panels>.C{{ i }}{display:block}",
+        ".cases>.pick:has(.c-{{ i }}:checked)~.panels>.C{{ i }}{display:block;visibility:inherit}",
+        ".js .cases>.pick:has(.c-{{ i }}:checked)~.panels>.C{{ i }}{display:block;visibility:inherit}",
         (f"{READS}[old-rows]",),
     ),
     Fault(
