@@ -1,4 +1,4 @@
-"""A frame that is as low as a slide leaves room for: the whole machine is in it, and its controls."""
+"""Sizes that stay: a low frame holds the whole machine and its controls, and on a phone a choice moves nothing below it."""
 
 from pathlib import Path
 
@@ -19,3 +19,17 @@ def test_a_low_frame_holds_the_whole_machine(chromium: Browser, site: Path, name
     said, plate = (tab.locator(f"{one}:visible").first.bounding_box() for one in (".captions .P2", ".plate.k"))
     assert said and plate and said["y"] > plate["y"] + 0.8 * plate["height"]
     tab.context.close()
+
+
+@pytest.mark.parametrize("name", ["shared-prefixes", "fewer-heads", "full-cache", "pages", "memory"])
+def test_on_a_phone_a_choice_moves_nothing_below_it(chromium: Browser, site: Path, name: str) -> None:
+    tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    tab.goto((site / f"{name}.html").as_uri())
+    highs = tab.locator("#widget").evaluate(
+        """(widget) => [...widget.querySelectorAll(".cases > .pick input[type=radio]")].map((one) => {
+            one.checked = true;
+            return [one.id, Math.round(widget.getBoundingClientRect().height)];
+        })"""
+    )
+    tab.context.close()
+    assert len(highs) > 3 and max(high for _, high in highs) - min(high for _, high in highs) <= 16, highs
