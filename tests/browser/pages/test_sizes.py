@@ -1,4 +1,4 @@
-"""Sizes that stay: a low frame holds the whole machine and its controls, and on a phone a choice moves nothing below it."""
+"""A low frame holds the whole machine and its controls; on a phone a choice moves nothing below it."""
 
 from pathlib import Path
 
