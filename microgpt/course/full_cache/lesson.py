@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.config import Array, Config
+from microgpt.config import Array
 from microgpt.course.full_cache import sink
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
 from microgpt.course.full_cache.questions import asks
-from microgpt.course.full_cache.timeline import MIDDLE, columns, drawing, stairs
+from microgpt.course.full_cache.timeline import MIDDLE, columns, lives
 from microgpt.course.full_cache.tray import Measure, tray
 from microgpt.experiments.dropping.results import load_results
 from microgpt.model import forward
@@ -22,9 +22,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
-SAME_SHARE = 1e-9  # a share of the prediction that is less has not moved
 ROOM_SHARE, LEAST = 3, 4  # the room is so small a part of what the model can see, and so many rows at least
-ALL, WINDOW, RING = "all", "window", "ring"
 SHIFTED, ROWS_KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
 NO_SINKS, SINKS, N_SINKS, PUBLISHED_ROOM = 5158.07, 5.40, 4, 1024  # perplexities of Llama-2-13B: StreamingLLM's paper
 SHARE_PLANTED, HELD = 0.95, 32  # of the weight that a planted first row gets; rows that may stay
@@ -38,7 +36,6 @@ class Dropped(NamedTuple):
     token: str
     text: str
     moved: float
-    same: bool  # text as with all rows
 
 
 class View:
@@ -51,9 +48,8 @@ class View:
         ids, n_prompt = text_of(model, settings.prompt)
         room = max(LEAST, model.config.n_ctx // ROOM_SHARE)
         found = {one.policy: one for one in compare(model, ids, n_prompt, room)}
-        window, ring = found[WINDOW], found.pop(RING)
-        words = [show(model.tokenizer.vocabulary[i]) for i in ids]
-        cases = [Case(model, one, found[ALL]) for one in found.values()]
+        window, ring = found["window"], found.pop("ring")
+        words, cases = [show(model.tokenizer.vocabulary[i]) for i in ids], list(found.values())
         story, shown = text_of(shipped(SHIFTED), "The next day is bright")[0], shipped(SHIFTED).config.n_ctx
         self.room, self.cases = room, cases
         self.trace = recording.trace
@@ -66,14 +62,11 @@ class View:
         self.n = len(ids)
         self.words = words
         keys, values = rows_of(model, ids)
-        self.tray = tray(words, [*found.values()], keys, values)
-        self.scale = Measure(0, round_up(max(x for case in cases for x in case.off) or 1), 2)  # of what has moved
-        self.lines = drawing(
-            words, [one.reads for one in found.values()], [drop_rounding(one.variation) for one in found.values()]
-        )
-        self.stairs = [stairs(self.lines, i) for i in range(len(cases))]
+        self.tray = tray(words, cases, keys, values)
+        self.scale = Measure(0, round_up(max(x for case in cases for x in case.variation) or 1), 2)
+        self.stairs = [(lives(one.reads == 1), lives((one.reads > 0) & (one.reads < 1))) for one in cases]
         self.own = [(i, len(ids) - i - MIDDLE, 1) for i in range(len(ids))]
-        self.moved = [columns(case.off, self.scale.high) for case in cases]
+        self.moved = [columns(case.variation, self.scale.high) for case in cases]
         # the largest difference between ring and window
         self.ring = float(np.abs(np.array(window.off) - np.array(ring.off)).max())
         self.shifted = after_shift(shipped(SHIFTED), story[:shown], ROWS_KEPT)  # by layer: K and V
@@ -83,21 +76,11 @@ class View:
         self.planted = sink.plant(SHARE_PLANTED, HELD)
         self.trained = load_results()  # data/trained.json
         self.runs = runs_without_rows()
-        # tokens back that a change can be noticed in WINDOWED
-        self.reach = reach(Config(n_layer=WINDOWED[2], window=WINDOWED[1]))
+        _, window_of, layers_of = WINDOWED
+        self.reach = layers_of * (window_of - 1)  # tokens back that a change can be noticed, over all its layers
         self.asks = asks()
 
-    @property
-    def first(self) -> Dropped:
-        """Without the first row."""
-        return self.runs[1]
-
-    @property
-    def others(self) -> list[Dropped]:
-        """Without each other row, by how much of the prediction moves."""
-        return sorted(self.runs[2:], key=lambda run: run.moved)
-
-    def of(self, policy: str) -> Case | None:
+    def of(self, policy: str) -> Outcome | None:
         return next((case for case in self.cases if case.policy == policy), None)
 
 
@@ -111,41 +94,12 @@ def rows_of(model: Model, ids: Sequence[int]) -> tuple[Array, Array]:
     return cache.layers[0].keys[0], cache.layers[0].values[0]
 
 
-class Case:
-    """A policy, and what becomes of the text."""
-
-    def __init__(self, model: Model, one: Outcome, full: Outcome) -> None:
-        words, moved = model.tokenizer.vocabulary, drop_rounding(one.variation)
-        here, there = ("", "") if one.first is None else (words[x.likeliest[one.first]] for x in (one, full))
-        self.policy = one.policy
-        self.held = max(one.held)  # rows at most
-        self.last = one.held[-1]  # rows that the last step reads
-        self.off = moved  # by step, the share of the chance of the next token that has gone to others
-        self.mean = float(np.mean(moved))
-        self.logits = max(one.off)
-        self.first = one.first
-        self.rows = max(map(len, one.first_head))  # that the head which is drawn reads at most
-        # by step, the likeliest token
-        self.writes = [show(words[i]) for i in one.likeliest]
-        self.here = show(here) if here else ""  # what it would write there,
-        self.there = show(there) if there else ""  # and what the model writes with all rows
-
-
 def runs_without_rows() -> list[Dropped]:
     """With all rows, then without each."""
     told = load_results()["dropped"]
-    texts = ["".join(run["written"]).strip() for run in told["runs"]]
     return [
-        Dropped(show(told["prompt"][run["row"]]) if run["row"] >= 0 else "", text, run["moved"], text == texts[0])
-        for run, text in zip(told["runs"], texts, strict=True)
+        Dropped(
+            show(told["prompt"][run["row"]]) if run["row"] >= 0 else "", "".join(run["written"]).strip(), run["moved"]
+        )
+        for run in told["runs"]
     ]
-
-
-def drop_rounding(variation: list[float]) -> list[float]:
-    """What is only rounding is nothing: a bar of it would stand in one browser and not in another."""
-    return [x if x > SAME_SHARE else 0.0 for x in variation]
-
-
-def reach(config: Config) -> int:
-    """How many tokens back a change can be noticed, over all layers with a window."""
-    return config.n_layer * (config.window - 1)

@@ -2,14 +2,14 @@
 
 The text is what the model writes with all rows. Each policy runs the same tokens, one by one, so that every step is
 compared with the same step; the first step behind the prompt whose likeliest token is another is where this policy, by
-itself, would have begun to write another text. Knows models and caches; knows no page.
+itself, would have begun to write another text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,19 +22,11 @@ from microgpt.config import Array, Config
 from microgpt.decode import generate
 from microgpt.errors import UserError
 from microgpt.model import forward, softmax
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
+SAME_SHARE = 1e-9  # a bar of what is only rounding would stand in one browser and not in another
 MakesRoom: TypeAlias = SinkCache | ShiftCache | ChoosingCache
-
-
-class PolicyRun(NamedTuple):
-    """What a policy has read and answered, step by step, as an Outcome has it."""
-
-    logits: Array  # [n, vocab_size]
-    held: list[int]
-    reads: Array
-    first_head: list[list[int]]
-    scores: list[dict[int, float]]
 
 
 @dataclass(frozen=True)
@@ -46,9 +38,9 @@ class Outcome:
     reads: Array  # [n, n], step by row: the share of all heads of K and V that still hold it
     first_head: list[list[int]]  # the positions of the rows that the first head of the first layer reads
     scores: list[dict[int, float]]  # where that head chooses: what it judges the older rows by before the step
-    likeliest: list[int]  # what each step would write
+    writes: list[str]  # the likeliest token of each step
     off: list[float]  # the largest difference of a logit from the one with all rows
-    variation: list[float]  # how much of the chance of the next token has gone to others: 0 to 1
+    variation: list[float]  # how much of the chance of the next token has gone to others: 0, where it rounds off, to 1
     first: int | None  # the step that would be the first to write another token
 
     @property
@@ -90,28 +82,43 @@ def compare(model: Model, token_ids: Sequence[int], n_prompt: int, room: int) ->
         raise UserError("Room for %(room)s rows: choose 3 to %(n_ctx)s.", room=room, n_ctx=model.config.n_ctx)
     full = forward(model.params, model.config, token_ids, KVCache(model.config))
     return [
-        outcome(name, full, run_policy(model, *make(), token_ids, n_prompt), n_prompt)
+        run_policy(name, model, *make(), token_ids, n_prompt, full)
         for name, make in policies(model.config, room, n_prompt).items()
     ]
 
 
-def run_policy(model: Model, config: Config, cache: Cache, token_ids: Sequence[int], n_prompt: int) -> PolicyRun:
-    """The text under one policy. SnapKV gives up rows when the prompt ends."""
-    logits, held, reads = [], list[int](), np.zeros((len(token_ids), len(token_ids)))
+def run_policy(
+    policy: str, model: Model, config: Config, cache: Cache, token_ids: Sequence[int], n_prompt: int, full: Array
+) -> Outcome:
+    """The text under one policy, against the logits with all rows. SnapKV gives up rows when the prompt ends."""
+    steps, held, reads = list[Array](), list[int](), np.zeros((len(token_ids), len(token_ids)))
     first_head, scores = list[list[int]](), list[dict[int, float]]()
     for at, token in enumerate(token_ids):
         scores.append(scores_of(cache, at == n_prompt))
         if isinstance(cache, MakesRoom) and (at >= n_prompt or not isinstance(cache, SnapKVCache)):
             cache.make_room()
         hook = cache.watch() if isinstance(cache, ChoosingCache) else None
-        logits.append(forward(model.params, config, [token], cache, hook)[0])
+        steps.append(forward(model.params, config, [token], cache, hook)[0])
         held.append(min(at + 1, config.window) if config.window else len(cache))  # type: ignore[arg-type]
         read = rows_read(config, cache, at)
         for positions in read:
             reads[at, positions] += 1
         reads[at] /= reads[at, at]  # every head holds the newest
         first_head.append(sorted(read[0]))
-    return PolicyRun(np.array(logits), held, reads, first_head, scores)
+    logits = np.array(steps)
+    likeliest, variation = logits.argmax(axis=1), np.abs(softmax(full) - softmax(logits)).sum(axis=1) / 2
+    other = [at for at in np.flatnonzero(full.argmax(axis=1) != likeliest).tolist() if at >= n_prompt - 1]
+    return Outcome(
+        policy,
+        held,
+        reads,
+        first_head,
+        scores,
+        [show(model.tokenizer.vocabulary[i]) for i in likeliest],
+        np.abs(full - logits).max(axis=1).tolist(),
+        np.where(variation > SAME_SHARE, variation, 0).tolist(),
+        other[0] if other else None,
+    )
 
 
 def scores_of(cache: Cache, prompt_ends: bool) -> dict[int, float]:
@@ -144,20 +151,3 @@ def after_shift(model: Model, token_ids: Sequence[int], n_keep: int) -> list[tup
         (float(np.abs(a.keys - b.keys).max()), float(np.abs(a.values - b.values).max()))
         for a, b in zip(cache.layers, fresh.layers, strict=True)
     ]
-
-
-def outcome(policy: str, full: Array, run: PolicyRun, n_prompt: int) -> Outcome:
-    """Compare a policy's logits with those of all rows."""
-    other = np.flatnonzero(full.argmax(axis=1) != run.logits.argmax(axis=1))
-    behind = other[other >= n_prompt - 1]
-    return Outcome(
-        policy,
-        run.held,
-        run.reads,
-        run.first_head,
-        run.scores,
-        run.logits.argmax(axis=1).tolist(),
-        np.abs(full - run.logits).max(axis=1).tolist(),
-        (np.abs(softmax(full) - softmax(run.logits)).sum(axis=1) / 2).tolist(),
-        int(behind[0]) if len(behind) else None,
-    )

@@ -8,37 +8,31 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.config import Array
-from microgpt.course.guess_and_check.columns import STAGES, columns
-from microgpt.course.guess_and_check.pieces import GuessCase, Guesses, pieces
+from microgpt.course.guess_and_check.pieces import STAGES, columns, pieces
 from microgpt.course.guess_and_check.questions import asks
-from microgpt.course.guess_and_check.states import CAN_BE_ASKED as CAN_BE_ASKED  # for the templates
-from microgpt.course.guess_and_check.states import GAMMA as GAMMA
-from microgpt.decode import generate, recompute
+from microgpt.course.guess_and_check.rounds import TEMPERATURE, RoundShown, law_of, names
+from microgpt.decode import generate
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate
 from microgpt.experiments.validity import rows_of
 from microgpt.model import forward
 from microgpt.serving import trees
-from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, law, residual, speed_up
+from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, residual, speed_up
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import RowPair, row_pairs
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import show
 from microgpt.viz.text.language import say
 from microgpt.weights import Model, is_own, shipped
 
 DRAFT = "names"  # the model that guesses
-SEED, TEMPERATURE = 1, 1.0
+GAMMA = 4  # guesses per round
+CAN_BE_ASKED = tuple(f"g{order}" for order in range(GAMMA))  # why they are kept
+SEED = 1
 SPEED_DIGITS = 2  # of the figures that the speed follows from
-MOST_ROUNDS, TOKENS_SHOWN = 5, 6  # rounds on show, and tokens of a law
-ALPHAS, COST, LONGEST_DRAFT = (
-    (0.9, 0.7, 0.5),
-    0.1,
-    12,
-)  # of the curves: rates, what a guess costs, and the longest draft
+MOST_ROUNDS = 5  # on show
+ALPHAS, COST, LONGEST_DRAFT = (0.9, 0.7, 0.5), 0.1, 12  # of the curves: rates, what a guess costs, the longest draft
 BY_HAND = ((5, 3, 2), (2, 6, 2))  # tenths that target and draft give to three tokens
 WIDTHS = (2, 2, 1, 1)  # of a tree: guesses for each place
 PUBLISHED = ((2, 3), 6.5, 64, 1.38)  # of T5-XXL; EAGLE-3 at its best, and at a batch of 64
@@ -63,7 +57,8 @@ class View:
             if len(found) == MOST_ROUNDS:
                 break
         rounds = [RoundShown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
-        words = [show(target.tokenizer.vocabulary[i]) for i in texts[-1]]
+        vocabulary = names(target)
+        words = [vocabulary[i] for i in texts[-1]]
         trace.about |= {"model": target.name, "config": asdict(target.config), "prompt": settings.prompt, "text": words}
         both = [(law_of(target, ids), law_of(draft, ids)) for ids in texts_before_guesses(texts, found)]
         alpha = round(float(np.mean([np.minimum(*laws).sum() for laws in both])), SPEED_DIGITS) if both else 0.0
@@ -77,11 +72,8 @@ class View:
         self.text = target.tokenizer.decode(texts[-1])
         self.labels = [(i, stage) for i in range(1, len(rounds) + 1) for stage in STAGES]
         self.cases = [range(stage, len(self.labels), len(STAGES)) for stage in range(len(STAGES))]  # by stage
-        self.columns = columns(
-            [[show(target.tokenizer.vocabulary[i]) for i in text] for text in texts], found, names(target)
-        )
-        guesses = [Guesses(one.first, one.guesses) for one in rounds]
-        self.pieces = pieces(self.columns, guesses, rows_of_rounds(target, texts, found))
+        self.columns = columns([[vocabulary[i] for i in text] for text in texts], found, vocabulary)
+        self.pieces = pieces(self.columns, rounds, rows_of_rounds(target, texts, found))
         self.written = len(texts[-1]) - len(ids)  # tokens
         self.passes = len(found)
         self.greedy = same_greedy(target, draft, ids)  # without chance, the text is that of the target alone
@@ -124,15 +116,6 @@ def branches(target: Model, draft: Model, ids: Sequence[int], widths: Sequence[i
     return len(list(trees.speculate(target, draft, ids, widths, target.config.n_ctx + 1 - len(ids))))
 
 
-def names(model: Model) -> list[str]:
-    return [show(token) for token in model.tokenizer.vocabulary]
-
-
-def law_of(model: Model, ids: Sequence[int]) -> Array:
-    found: Array = law(recompute(model.params, model.config, ids)[None], TEMPERATURE, 0)[0]
-    return found
-
-
 def texts_before_guesses(texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[int]]:
     """The text before each guess that the target has judged: those after the first that fell are none of the text."""
     return [
@@ -155,46 +138,6 @@ def rows_of_rounds(target: Model, texts: Sequence[Sequence[int]], rounds: Sequen
         forward(target.params, target.config, [*text, *one.drafted], cache)
         found.append(rows_of(cache)[:1])
     return [layers[0] for layers in row_pairs(target.config.head_dim, *found)] if found else []
-
-
-class RoundShown:
-    """A round: its guesses, and the token that the target adds."""
-
-    def __init__(self, target: Model, draft: Model, text: Sequence[int], one: Round) -> None:
-        vocabulary, guesses, last = names(target), list[GuessCase](), len(text) - 1
-        p_target = p_draft = law_of(target, text)
-        for i, token in enumerate(one.drafted):
-            before = [*text, *one.drafted[:i]]
-            mine, theirs = law_of(target, before), law_of(draft, before)
-            judged = i <= one.accepted
-            if i == one.accepted or i < one.accepted:
-                p_target, p_draft = mine, theirs
-            guesses.append(
-                GuessCase(
-                    vocabulary[token], float(mine[token]), float(theirs[token]), float(acceptance(mine, theirs)[token]),
-                    i < one.accepted, judged,
-                )
-            )  # fmt: skip
-        fell = one.accepted < len(one.drafted)
-        if not fell and one.chosen >= 0:  # all are kept: the next token is drawn from what the target gives
-            p_target = p_draft = law_of(target, [*text, *one.drafted])
-        left = residual(p_target, p_draft) if fell else p_target
-        order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:TOKENS_SHOWN]
-        self.guesses = guesses
-        self.first = len(text)  # the column of the first guess
-        self.chosen = vocabulary[one.chosen] if one.chosen >= 0 else ""  # "" where a kept one ends the text
-        self.accepted = one.accepted
-        self.shares = [
-            (vocabulary[i], float(p_target[i]), float(p_draft[i]) if fell else 0.0, float(left[i]))
-            for i in order.tolist()
-        ]
-        self.before = last  # rows in the target's cache
-        self.rows = 1 + len(one.drafted)  # that the pass appends
-        self.after = len(text) + len(one.tokens) - 1
-
-    @property
-    def fell(self) -> GuessCase | None:
-        return next((one for one in self.guesses if one.judged and not one.kept), None)
 
 
 def same_greedy(target: Model, draft: Model, ids: Sequence[int]) -> bool:

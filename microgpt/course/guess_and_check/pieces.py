@@ -1,5 +1,8 @@
-"""The pieces that columns are drawn with: tokens and rows that come, stay and fall, each one piece from its first case
-to its last, so that what is kept is the same piece before and after.
+"""The picture of guesses: what stands at each position in each case, and the pieces that it is drawn with.
+
+A round has three stages, each of which is a case: the draft guesses, the target checks in one pass, and what has fallen
+is cropped. Tokens and rows come, stay and fall, each one piece from its first case to its last, so that what is kept is
+the same piece before and after.
 """
 
 from __future__ import annotations
@@ -7,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from microgpt.course.guess_and_check.columns import STAGES, PositionColumn
+from microgpt.course.guess_and_check.rounds import GuessCase, RoundShown
+from microgpt.errors import N_
+from microgpt.serving.speculate import Round
 from microgpt.viz.drawing.heat import RowPair
-from microgpt.viz.drawing.lens import as_printed, fewest, near
 
-CHANCE = 2  # decimals of the chance to be kept
+STAGES = (N_("draft"), N_("check"), N_("keep"))
 NEVER = 100  # more than any text has cases
+
+
+class Column(NamedTuple):
+    """A position: the cases of what stands there, and those in which the target has a row for it."""
+
+    boxes: dict[tuple[str, str], list[int]]  # by token and state: text, guess, kept, fallen, unread or chosen
+    rows: list[int]
 
 
 class Span(NamedTuple):
@@ -24,31 +35,11 @@ class Span(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """A token in its place; its states as a Box has them, each with its cases."""
+    """A token in its place; its states, each with its cases."""
 
     token: str
     at: Span
     states: list[tuple[str, list[int]]]
-
-
-class GuessCase(NamedTuple):
-    """A guessed token, and what becomes of it."""
-
-    token: str
-    p_target: float
-    p_draft: float
-    chance: float  # min(1, p_target / p_draft)
-    kept: bool
-    judged: bool  # those after the first that fell are not
-
-    @property
-    def digits(self) -> int:
-        """Decimals of both with which the chance comes true as it is printed."""
-        return fewest(self.true)
-
-    def true(self, digits: int) -> bool:
-        target, draft = as_printed(self.p_target, digits), as_printed(self.p_draft, digits)
-        return draft > 0 and near(min(1.0, target / draft), self.chance, CHANCE)
 
 
 class ColumnPieces(NamedTuple):
@@ -60,15 +51,39 @@ class ColumnPieces(NamedTuple):
     opens: list[int]  # cases in which something falls through the floor here
 
 
-class Guesses(NamedTuple):
-    """Those of a round, and the position of the first."""
+def columns(words: Sequence[Sequence[str]], rounds: Sequence[Round], vocabulary: Sequence[str]) -> list[Column]:
+    """`words` is the text before each round, and after the last."""
+    ends = [len(before) + len(one.drafted) for before, one in zip(words[:-1], rounds, strict=True)]
+    found = [Column({}, []) for _ in range(max([*ends, len(words[-1])]))]
+    for i, one in enumerate(rounds):
+        before, after = words[i], words[i + 1]
+        for stage, held in enumerate((len(before) - 1, ends[i], len(after) - 1)):
+            case = len(STAGES) * i + stage
+            for column, what in zip(found, standing(before, after, one, stage, vocabulary), strict=False):
+                column.boxes.setdefault(what, []).append(case)
+            for column in found[:held]:
+                column.rows.append(case)
+    return found
 
-    first: int
-    guesses: list[GuessCase]
+
+def standing(
+    before: Sequence[str], after: Sequence[str], one: Round, stage: int, vocabulary: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Tokens and their states at a stage."""
+    text = [(token, "text") for token in before]
+    if stage == 0:
+        return text + [(vocabulary[i], "guess") for i in one.drafted]
+    if stage == 1:
+        states = ["kept"] * one.accepted + ["fallen"] + ["unread"] * len(one.drafted)
+        return text + [(vocabulary[i], state) for i, state in zip(one.drafted, states, strict=False)]
+    new = [(token, "kept") for token in after[len(before) :]]
+    if one.chosen >= 0:
+        new[-1] = (new[-1][0], "chosen")
+    return text + new
 
 
 def pieces(
-    columns: Sequence[PositionColumn], rounds: Sequence[Guesses], rows: Sequence[Sequence[RowPair]]
+    columns: Sequence[Column], rounds: Sequence[RoundShown], rows: Sequence[Sequence[RowPair]]
 ) -> list[ColumnPieces]:
     """A list a column. `rows` are, by round, those of all tokens and guesses so far."""
     found, per, end = [], len(STAGES), len(STAGES) * len(rounds) - 1
@@ -79,8 +94,8 @@ def pieces(
 
         tiles = [
             Tile(token, span(first, last), states_in(column, token, first, last, end))
-            for token in dict.fromkeys(box.token for box in column.boxes)
-            for first, last in runs_of([c for box in column.boxes if box.token == token for c in box.cases])
+            for token in dict.fromkeys(token for token, _ in column.boxes)
+            for first, last in runs_of([c for (one, _), cases in column.boxes.items() if one == token for c in cases])
         ]
         held = [(span(*run), rows[run[0] // per][at]) for run in runs_of(column.rows)]
         guessed = [
@@ -93,11 +108,10 @@ def pieces(
     return found
 
 
-def states_in(column: PositionColumn, token: str, first: int, last: int, end: int) -> list[tuple[str, list[int]]]:
+def states_in(column: Column, token: str, first: int, last: int, end: int) -> list[tuple[str, list[int]]]:
     """The states of a token from its first case to its last; what falls keeps its state as it falls."""
-    found = [
-        (box.state, [case for case in box.cases if first <= case <= last]) for box in column.boxes if box.token == token
-    ]
+    of_token = [(state, cases) for (one, state), cases in column.boxes.items() if one == token]
+    found = [(state, [case for case in cases if first <= case <= last]) for state, cases in of_token]
     return [(state, [*cases, last + 1] if last in cases and last < end else cases) for state, cases in found if cases]
 
 

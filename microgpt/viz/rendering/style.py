@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from microgpt.viz.drawing.heat import LEVELS
@@ -52,8 +53,12 @@ def own_style(page: Page, big: bool = False) -> str:
 
 def numbers_of(folder: str, big: bool, drawn: tuple[int, ...] = ()) -> dict[str, Any]:
     """How many there are at most of what the rules of that states.css are written for, more for a `big` model:
-    states.py beside it says so. Of a page that is as it was built there may be as many as are `drawn`."""
-    module = import_module(f"microgpt.{folder.replace('/', '.')}.states")
+    states.py beside it says so. Of a page that is as it was built there may be as many as are `drawn`. Where there is
+    none, the rules are those of what can be asked where it comes from: CAN_BE_ASKED of the lesson."""
+    package = f"microgpt.{folder.replace('/', '.')}"
+    if not find_spec(f"{package}.states"):
+        return {"asked": import_module(f"{package}.lesson").CAN_BE_ASKED}
+    module = import_module(f"{package}.states")
     found: dict[str, Any] = module.states(big)
     return found | module.states_of_page(*drawn) if drawn else found
 

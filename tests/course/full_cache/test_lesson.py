@@ -141,15 +141,15 @@ def test_what_has_moved_is_half_the_sum_of_differences(run: Run) -> None:
     for i, token in enumerate(ids):
         cache.make_room()
         ours, theirs = (forward(model.params, model.config, [token], one)[0] for one in (cache, full))
-        assert abs(np.abs(softmax(ours) - softmax(theirs)).sum() / 2 - case.off[i]) < 1e-9
+        assert abs(np.abs(softmax(ours) - softmax(theirs)).sum() / 2 - case.variation[i]) < 1e-9
         if first is None and i >= n_prompt - 1 and ours.argmax() != theirs.argmax():
             first = i
-    assert case.first == first and abs(case.mean - np.mean(case.off)) < 1e-12
+    assert case.first == first and abs(case.mean - np.mean(case.variation)) < 1e-12
     at = made.cases.index(case)
     said = [
         [text(one) for one in find(tree, f"P{at}") if {"said", f"D{i}"} <= classes(one)][-2:] for i in range(made.n)
     ]
-    assert [float(off.split()[0]) for off, _ in said] == [float(f"{100 * off:.1f}") for off in case.off]
+    assert [float(off.split()[0]) for off, _ in said] == [float(f"{100 * off:.1f}") for off in case.variation]
     every = next(one for one in made.cases if one.policy == "all")
     assert [", with all rows" in words for _, words in said] == [
         here != there for here, there in zip(case.writes, every.writes, strict=True)

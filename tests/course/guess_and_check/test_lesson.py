@@ -5,8 +5,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.course.guess_and_check.columns import STAGES
 from microgpt.course.guess_and_check.lesson import GAMMA
+from microgpt.course.guess_and_check.pieces import STAGES
 from microgpt.decode import probabilities, recompute
 from microgpt.model import forward
 from microgpt.viz.drawing.heat import round_up

@@ -228,9 +228,9 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         lanes = zip(*(column.boxes for column in view.ways[i].columns), strict=True)
         return [str(one.n) for lane in lanes for one in lane if one.n]
     if widget == "guess_and_check":
-        return [box.token for column in view.columns for box in column.boxes if i in box.cases]
+        return [token for column in view.columns for (token, _), cases in column.boxes.items() if i in cases]
     if widget == "full_cache":
-        return [line.token for line in view.lines]
+        return list(view.words)
     if widget == "latent_row":
         return [row.token for row in view.rows]
     if widget == "reading_limit":
