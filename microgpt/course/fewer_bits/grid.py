@@ -1,44 +1,19 @@
 """The picture of a row on its grids: heights of its numbers, and the lines that they may lie on, case by case.
 
-In each case the axis runs over all that is drawn in it. A column is a number of the row; a grid is one for the whole
-row, or one per column.
+A column is a number of the row; a grid is one for the whole row, or one per column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from microgpt.config import Array
+import numpy as np
+
+from microgpt.course.fewer_bits.case import Case
 
 SEEN = 64  # lines that can be told apart
 LOWEST, HIGHEST = 0.04, 0.96  # the lowest and the highest that anything is drawn, as shares of the height
-
-
-class Weights(Protocol):
-    @property
-    def before(self) -> Array: ...
-    @property
-    def after(self) -> Array: ...
-
-
-class CaseShown(Protocol):
-    """What of a case is drawn."""
-
-    @property
-    def per_channel(self) -> bool: ...
-    @property
-    def points(self) -> int: ...
-    @property
-    def before(self) -> list[float]: ...
-    @property
-    def after(self) -> list[float]: ...
-    @property
-    def low(self) -> list[float]: ...
-    @property
-    def scales(self) -> list[float]: ...
-    @property
-    def shift(self) -> Weights: ...
 
 
 class NumberColumn(NamedTuple):
@@ -61,7 +36,6 @@ class KeyBar(NamedTuple):
     """A key: the weight that it gets in each case, as a share of the largest of all; and how far it has moved, as a
     share of the largest of its case."""
 
-    position: int
     after: list[float]
     moved: list[float]
 
@@ -74,13 +48,12 @@ class Drawing(NamedTuple):
     farthest: list[float]  # how far a weight has moved at most, by case
 
 
-def drawing(cases: Sequence[CaseShown]) -> Drawing:
+def drawing(cases: Sequence[Case]) -> Drawing:
     axes = [axis(case) for case in cases]
-    weights, moved = (
-        [case.shift.after for case in cases],
-        [abs(case.shift.after - case.shift.before) for case in cases],
-    )
-    most, farthest = max(float(x.max()) for x in weights), [float(x.max()) for x in moved]
+    weights = np.array([case.shift.after for case in cases])  # [cases, keys]
+    moved = np.abs(weights - [case.shift.before for case in cases])
+    most, farthest = weights.max(), moved.max(axis=1)
+    shares, far = weights / most, moved / np.where(farthest, farthest, 1)[:, None]
     return Drawing(
         [
             NumberColumn(
@@ -91,20 +64,13 @@ def drawing(cases: Sequence[CaseShown]) -> Drawing:
             for j in range(len(cases[0].before))
         ],
         [visible_points(axis, case) for axis, case in zip(axes, cases, strict=True)],
-        [
-            KeyBar(
-                j,
-                [float(x[j]) / most for x in weights],
-                [float(x[j]) / (far or 1) for x, far in zip(moved, farthest, strict=True)],
-            )
-            for j in range(len(weights[0]))
-        ],
-        most,
-        farthest,
+        [KeyBar(*both) for both in zip(shares.T.tolist(), far.T.tolist(), strict=True)],
+        float(most),
+        farthest.tolist(),
     )
 
 
-def axis(case: CaseShown) -> tuple[float, float]:
+def axis(case: Case) -> tuple[float, float]:
     """The smallest and the largest of the row, before and after."""
     found = [*case.before, *case.after]
     return min(found), max(found)
@@ -116,7 +82,7 @@ def at(axis: tuple[float, float], x: float) -> float:
     return LOWEST + (HIGHEST - LOWEST) * (x - low) / (high - low or 1)
 
 
-def visible_points(axis: tuple[float, float], case: CaseShown) -> Lines:
+def visible_points(axis: tuple[float, float], case: Case) -> Lines:
     """The points that can be seen; a column's grid may reach beyond what its row shows."""
     columns = range(len(case.low) if case.per_channel else 1)
     heights = [[at(axis, case.low[j] + i * case.scales[j]) for i in range(case.points)] for j in columns]

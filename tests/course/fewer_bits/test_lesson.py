@@ -3,7 +3,7 @@
 import numpy as np
 
 from microgpt.caches.quantised import QuantisedRows
-from microgpt.course.fewer_bits.lesson import LARGER
+from microgpt.course.fewer_bits.case import LARGER
 from microgpt.experiments.dropping.bits import formats
 from microgpt.experiments.dropping.results import load_results
 from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
@@ -119,6 +119,6 @@ def test_keys_of_a_trained_model_are_better_per_channel_and_values_hardly() -> N
         assert token > 2.5 * channel if line["kind"] == "k" else channel < token < 1.3 * channel
         assert (line["better"] == told["heads"] == 90) == (line["kind"] == "k")
         assert all(a > 2 * b for a, b in [line["moved"]] if line["kind"] == "k") if line["moved"] else True
-    assert made.tokens.per_channel > 2 * made.tokens.per_token, "planted, where a token is large"
+    assert made.tokens[1] > 2 * made.tokens[0], "planted, where a token is large"
     once, again = made.asks.drift
     assert again > 2 * once and f"{again:.3f}" in prose_of("fewer-bits", *RUNS[0])
