@@ -18,10 +18,11 @@ from microgpt.course.attention.questions import asks
 from microgpt.model import softmax
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip, scale_for
-from microgpt.viz.drawing.lens import Lines, Told, as_printed, fewest, near, of_head
+from microgpt.viz.drawing.lens import Told, as_printed, fewest, near, of_head
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
+from microgpt.weights import SHIPPED, shipped
 
 N_KEYS = 3  # as many as one works out on paper
 PAGE_DIGITS = 2  # of every number on the page,
@@ -47,22 +48,13 @@ class MetKey(NamedTuple):
     thick: int  # percent of the answer; with those of the other keys, 100
     slices: Strip  # the weight times v
 
-    @property
-    def has_name(self) -> bool:
-        """Whether its part of a bar has room for its token."""
-        return self.thick >= NAMED_FROM
-
 
 class TriangleRow(NamedTuple):
     """A row of the triangle: one step, its query and all keys; those that are later are masked."""
 
-    i: int
-    token: str
     scores: list[float]
     weights: list[float]  # 0 where masked
-    n: int  # scores of this step
     earlier: int  # scores of the steps before
-    masked: int  # scores that this row and those above do not have
 
 
 class Asked(NamedTuple):
@@ -101,31 +93,32 @@ class View:
             Choice("part", range(step + 3), most),
             Choice("row", range(len(rows)), len(rows) - 1, in_figure=False),
         )
-        self.lines = lines_of(made, picture.scale.digits)
-        self.by_cells = "".join(
-            f" by-o{at}" for at, _ in self.lines.cells
-        )  # classes of what all numbers of the sum need
+        told = Told(made.scores.tolist(), made.weights.tolist(), made.answer.tolist())
+        self.lines = of_head("", range(len(keys)), made.q, made.k, made.v, told, picture.scale.digits)
+        self.by_cells = "".join(f" by-o{at}" for at, _ in self.lines.cells)  # classes of what the whole sum needs
         self.token = keys[step].token  # that asks
         self.q = picture.scale.strip(made.q)
         self.last_key = step  # the case of the last key; those of softmax and of the sum come after it
         self.softmax_at = step + 1
         self.sum_at = step + 2
         self.head_dim = size
-        self.raised = sum(one.raised for one in keys)  # the sum of all e to the score
-        self.fine = decimals([one.raised for one in keys])  # of each, so that they add up as printed
+        raised = [one.raised for one in keys]
+        self.raised = sum(raised)  # of all e to the score
+        # decimals of each, so that they add up as printed
+        self.fine = fewest(lambda digits: near(sum(as_printed(x, digits) for x in raised), sum(raised), PAGE_DIGITS))
         self.whole = sum(one.weight for one in keys)  # the sum of all weights
         self.answer = picture.scale.strip(made.answer)
         self.slack = slack(made)
         self.most = keys[most]
         # the largest weight, without the division by the root
         self.undivided = float(softmax(made.scores * root).max())
-        self.spreads = [
-            make_spread(settings.model, size),
-            *(make_spread(name, PRESETS[name].config.head_dim) for name in LARGE_MODELS),
-        ]
+        sizes = {settings.model: size} | {name: PRESETS[name].config.head_dim for name in LARGE_MODELS}
+        # how far scores spread that are sums of so many products, and the weight of the larger of two so far apart
+        self.spreads = [(name, d, math.sqrt(d), larger(math.sqrt(d))) for name, d in sizes.items()]
         self.even = larger(1)  # the weight of the larger of two scores, with the division
-        self.labels = [row.token for row in rows]
-        self.total = sum(row.n for row in rows)  # scores in the triangle
+        self.labels = [show(token) for token in picture.tokens]
+        self.total = sum(len(row.scores) for row in rows)  # scores in the triangle
+        self.masked = picture.n**2 - self.total
         self.asks = asks(made.scores, made.weights, late_mask_sum(picture))
 
     @property
@@ -143,14 +136,9 @@ def lens_names(keys: int, cells: int) -> list[str]:
     return [*(f"{kind}{i}" for i in range(keys) for kind in "sw"), *(f"o{at}" for at in range(cells)), *FACTORS]
 
 
-def lines_of(made: Asked, digits: int) -> Lines:
-    told = Told(made.scores.tolist(), made.weights.tolist(), made.answer.tolist())
-    return of_head("", range(len(made.k)), made.q, made.k, made.v, told, digits)
-
-
-def decimals(parts: Sequence[float]) -> int:
-    """The decimals with which `parts` come to what is printed of their sum."""
-    return fewest(lambda digits: near(sum(as_printed(x, digits) for x in parts), sum(parts), PAGE_DIGITS))
+def can_be_asked() -> list[str]:
+    """Of all that any of our models has here."""
+    return lens_names(N_KEYS, max(shipped(name).config.head_dim for name in SHIPPED))
 
 
 def row(picture: Picture, name: str, i: int, at: int = -1) -> Array:
@@ -191,22 +179,11 @@ def keys_of(picture: Picture, made: Asked) -> list[MetKey]:
 
 def triangle(picture: Picture) -> list[TriangleRow]:
     """A row a step, of the head whose weights differ most."""
-    n, (layer, head) = picture.n, picture.clearest
-    found: list[TriangleRow] = []
-    for i in range(n):
+    (layer, head), found, earlier = picture.clearest, list[TriangleRow](), 0
+    for i in range(picture.n):
         scores, weights = (picture.trace[f"attn_{name}", i, layer][head, 0].tolist() for name in ("scores", "weights"))
-        later = n - len(weights)
-        found.append(
-            TriangleRow(
-                i,
-                show(picture.tokens[i]),
-                scores,
-                weights + [0.0] * later,
-                len(weights),
-                sum(one.n for one in found),
-                later + sum(n - one.n for one in found),
-            )
-        )
+        found.append(TriangleRow(scores, weights + [0.0] * (picture.n - len(weights)), earlier))
+        earlier += len(scores)
     return found
 
 
@@ -214,11 +191,6 @@ def late_mask_sum(picture: Picture) -> Array:
     """[n]: the scores of the first query and all keys, without the mask."""
     k = np.stack([row(picture, "k", i) for i in range(picture.n)])
     return np.asarray(k @ row(picture, "q", 0) / math.sqrt(picture.config.head_dim))
-
-
-def make_spread(name: str, head_dim: int) -> tuple[str, int, float, float]:
-    """How far scores spread that are sums of so many products, and the weight of the larger of two so far apart."""
-    return name, head_dim, math.sqrt(head_dim), larger(math.sqrt(head_dim))
 
 
 def larger(apart: float) -> float:

@@ -26,7 +26,6 @@ SHARED = ((8, 32, False), (4, 64, True), (4, 32, True), (2, 32, True))  # bits, 
 RECENT, YEAR = 128, 2026  # KIVI's newest rows; what engines do
 # vLLM's option and a value; llama.cpp's; transformers'
 ENGINE_OPTIONS = ("--kv-cache-dtype", "fp8", "q8_0", "QuantizedCache")
-CAN_BE_ASKED = number_names(MOST_COLUMNS)
 FORMULA = "tanh(e ÷ 2)"  # by the largest error of a score
 MEMORY, SPEED = 2.6, (2.35, 3.47)  # KIVI in two bits: times less memory at the peak, times the throughput
 LONG_ROWS = (1000, 128, 32)  # rows of a longer text, numbers in each, and rows that share a scale per channel
@@ -76,6 +75,10 @@ class View:
 
 
 view = View
+
+
+def can_be_asked() -> list[str]:
+    return number_names(MOST_COLUMNS)
 
 
 def weight_shift(queries: list[Array], keys: Array, group: int, layer: int, head: int) -> float:

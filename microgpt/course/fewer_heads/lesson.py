@@ -16,6 +16,7 @@ from microgpt.experiments.shared_heads import choices, in_turn, quality
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
+from microgpt.weights import SHIPPED, shipped
 
 __all__ = ["ORIGINS", "quality", "readers_of", "view"]  # and what the templates read
 
@@ -99,6 +100,11 @@ class View:
 
 
 view = View
+
+
+def can_be_asked() -> list[str]:
+    """By the names of all readers that any of our models has here."""
+    return sorted({one.name for name in SHIPPED for one in readers(shipped(name).config)})
 
 
 def shape_of(model: Architecture, matrix: str) -> tuple[int, ...]:

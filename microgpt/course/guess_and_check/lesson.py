@@ -102,6 +102,10 @@ class View:
 view = View
 
 
+def can_be_asked() -> tuple[str, ...]:
+    return CAN_BE_ASKED
+
+
 def draft_for(target: Model) -> Model:
     """`names` for its deeper sister. A reader's model has none, so its own first layer guesses: what that hands on goes
     to the output head at once."""

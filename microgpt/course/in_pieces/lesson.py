@@ -12,11 +12,11 @@ from microgpt.attention import tiles, traffic
 from microgpt.attention.tiles import Part, State
 from microgpt.config import Array
 from microgpt.course.in_pieces.questions import asks
-from microgpt.course.in_pieces.states import ask_names
 from microgpt.trace import Reads, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import scale_for
 from microgpt.viz.drawing.lens import Share, settle
+from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.settings import Settings
 
 MOST_TILES = 6
@@ -144,6 +144,16 @@ class View:
 
 
 view = View
+
+
+def ask_names(n: int) -> list[str]:
+    """What can be asked of n keys: ["f", "k0", "k1"]."""
+    return ["f", *(f"k{at}" for at in range(n))]
+
+
+def can_be_asked() -> list[str]:
+    """Of as many as a page steps through."""
+    return ask_names(MOST_TOKENS)
 
 
 def power(score: float, m: float, digits: int = SHARE) -> Share | None:

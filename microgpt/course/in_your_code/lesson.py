@@ -125,6 +125,10 @@ class View:
 view = View
 
 
+def can_be_asked() -> list[str]:
+    return list(LINES)
+
+
 @cache
 def record() -> dict[str, dict[str, str]]:
     """What the listings print, and the versions with which they did."""

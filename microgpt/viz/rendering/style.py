@@ -54,10 +54,10 @@ def own_style(page: Page, big: bool = False) -> str:
 def numbers_of(folder: str, big: bool, drawn: tuple[int, ...] = ()) -> dict[str, Any]:
     """How many there are at most of what the rules of that states.css are written for, more for a `big` model:
     states.py beside it says so. Of a page that is as it was built there may be as many as are `drawn`. Where there is
-    none, the rules are those of what can be asked where it comes from: CAN_BE_ASKED of the lesson."""
+    none, the rules are those of what can be asked where it comes from, as the lesson says."""
     package = f"microgpt.{folder.replace('/', '.')}"
     if not find_spec(f"{package}.states"):
-        return {"asked": import_module(f"{package}.lesson").CAN_BE_ASKED}
+        return {"asked": import_module(f"{package}.lesson").can_be_asked()}
     module = import_module(f"{package}.states")
     found: dict[str, Any] = module.states(big)
     return found | module.states_of_page(*drawn) if drawn else found

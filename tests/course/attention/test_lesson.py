@@ -76,10 +76,10 @@ def test_the_triangle_has_a_row_a_step_and_hides_what_is_later(shown: View) -> N
     n = len(shown.labels)
     for i, row in enumerate(shown.rows):
         assert row.weights == pytest.approx([*weights_of(shown, i, i + 1, shown.root), *[0.0] * (n - 1 - i)])
-        assert (row.n, row.earlier) == (len(row.scores), sum(range(i + 1))) == (i + 1, i * (i + 1) // 2)
-    assert shown.total + shown.rows[-1].masked == n * n
+        assert (len(row.scores), row.earlier) == (i + 1, sum(range(i + 1)))
+    assert shown.total + shown.masked == n * n
     board = find(tree_for(shown), "triangle")[0]
-    assert len(find(board, "masked")) == shown.rows[-1].masked
+    assert len(find(board, "masked")) == shown.masked
 
 
 def test_the_small_picture_is_the_triangle(shown: View) -> None:
@@ -175,8 +175,10 @@ def test_the_page_says_what_was_computed() -> None:
     assert f"√{shown.head_dim} = {shown.root:.0f}" in said["root"]
     assert f"the largest weight is {shown.most.weight:.2f}; without the division it would be 0.67" in said["sharp"]
     last = shown.rows[-1]
-    assert f"{shown.total} scores stay, {last.masked} are masked" in said["mask"]
-    assert f"only {last.n} scores are new, and the {last.earlier} others are not needed again" in said["cache"]
+    assert f"{shown.total} scores stay, {shown.masked} are masked" in said["mask"]
+    assert (
+        f"only {len(last.scores)} scores are new, and the {last.earlier} others are not needed again" in said["cache"]
+    )
     assert "1706.03762" in SOURCES[page("attention").sources[0]].address
     parts = ("want", "qkv", "dot", "root", "softmax", "answer", "cache")
     assert sum(len(said[name].split()) for name in parts) > 350
