@@ -6,7 +6,6 @@ is followed then. Bars that one state lacks, as the scores of rows that are not 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -25,15 +24,6 @@ ALONE = ("embed", "head_out", "attn_out", "mlp_hidden", "mlp_out", "logits")
 BEHIND_LAYER = "after"  # the stream behind a layer, whatever it is called
 
 
-class Value(NamedTuple):
-    """The numbers of a stop in one state."""
-
-    state: str
-    shape: tuple[int, ...]
-    rows: list[list[float]]  # as they are cut, into heads for one
-    zeros: int
-
-
 class StopPlace(NamedTuple):
     """A stop in all its states; `bars` are in groups, by head where there are heads."""
 
@@ -41,7 +31,7 @@ class StopPlace(NamedTuple):
     order: int  # on the way
     kind: str  # of its bars: x, q, k or v
     bars: list[list[Levels]]
-    values: list[Value]
+    values: dict[str, Array]  # its numbers, by state
     off: list[tuple[str, float]]  # how far each swap puts it off, at most
     lit: list[str]  # the swaps that it notices
     replies: dict[int, list[tuple[str, int, Reason]]]  # by what is asked: a state, the place in the row, its line
@@ -52,15 +42,14 @@ class StopPlace(NamedTuple):
         """Which head a number belongs to, if to one: of scores and weights these follow one another row by row."""
         if self.stop.event in MET:
             return key % self.n_head
-        return key // (math.prod(self.values[0].shape) // self.n_head) if self.stop.event == "head_out" else None
+        return key // (self.values["t0"].size // self.n_head) if self.stop.event == "head_out" else None
 
     def keys_at(self, pos: int) -> list[int]:
         """Of scores and weights, what is asked of the row at this position."""
         return [key for key in self.replies if key // self.n_head == pos]
 
-    def value(self, state: str) -> Value:
-        """The numbers in one state."""
-        return next(value for value in self.values if value.state == state)
+    def zeros(self, state: str) -> int:
+        return int((self.values[state] == 0).sum())
 
 
 class CacheRow(NamedTuple):
@@ -93,11 +82,6 @@ class Branch(NamedTuple):
     layer: int
     places: list[tuple[str, StopPlace]]  # each under the name of its event, but for the last of the stream
     rows: list[CacheRow]
-
-
-def at(state: str, groups: list[list[Levels]]) -> list[list[int]]:
-    """The levels of bars in one state."""
-    return [[dict(levels).get(state, 0) for levels in group] for group in groups]
 
 
 def drawing(
@@ -156,7 +140,7 @@ def stop_places(
                 order=at + 1,
                 kind=stop.event if stop.event in QKV else "x",
                 bars=[] if stop.event in MET else bars(by_state, scales[stop.event]),
-                values=[value_of(state, value) for state, value in by_state.items()],
+                values=by_state,
                 off=[(state, row[at]) for state, row in off.items()],
                 lit=[state for state, row in off.items() if row[at]],
                 replies=replies({state: lines[at] for state, lines in told.items()}, stop.asked),
@@ -189,10 +173,6 @@ def replies(told: dict[str, Told], each: bool) -> dict[int, list[tuple[str, int,
     return dict(sorted(found.items()))
 
 
-def value_of(state: str, value: Array) -> Value:
-    return Value(state, value.shape, value.reshape(-1, value.shape[-1]).tolist(), int((value == 0).sum()))
-
-
 def bars(values: dict[str, Array], scale: Scale) -> list[list[Levels]]:
     """One bar a number of arrays of one shape, by state: [1, d], or in groups [1, heads, head_dim]."""
     cells = zip(*(value.ravel().tolist() for value in values.values()), strict=True)
@@ -211,13 +191,13 @@ def layer_rows(
     tokens: Sequence[str], ways: Ways, swaps: list[Swap], layer: int, scales: dict[str, Scale]
 ) -> list[CacheRow]:
     """The rows of K and V in one layer."""
-    found = []
+    found, n_head = [], len(value_at(ways["t0"], MET[0], layer))
     for pos, token in enumerate(tokens):
         here, known = f"t{pos}", [one for one in swaps if pos < len(one.text)]  # a row is written when its token runs
         cached = {here: ways[here]} | {one.state: one.ways[pos] for one in known}
         k, v = ({state: value_at(way, name, layer) for state, way in cached.items()} for name in "kv")
         scores, weights = (
-            [levels_at(ways, name, layer, head, pos, scales[name]) for head in heads(ways, layer)] for name in MET
+            [levels_at(ways, name, layer, head, pos, scales[name]) for head in range(n_head)] for name in MET
         )
         found.append(
             CacheRow(
@@ -239,10 +219,6 @@ def levels_at(ways: Ways, name: str, layer: int, head: int, pos: int, scale: Sca
     """What one head has for the row at `pos`, in each state that has the row."""
     values = {state: value_at(way, name, layer)[head, 0] for state, way in ways.items()}  # of [t]
     return levels({state: float(row[pos]) for state, row in values.items() if pos < len(row)}, scale)
-
-
-def heads(ways: Ways, layer: int) -> range:
-    return range(len(value_at(next(iter(ways.values())), MET[0], layer)))
 
 
 def value_at(way: list[Stop], name: str, layer: int) -> Array:

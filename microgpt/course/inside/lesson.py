@@ -7,7 +7,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA, public_names
 from microgpt.config import Array
 from microgpt.course.inside import path
-from microgpt.course.inside.bars import BEHIND_LAYER, Levels, at, branches, drawing
+from microgpt.course.inside.bars import BEHIND_LAYER, Levels, branches, drawing
 from microgpt.course.inside.lines import lines_of
 from microgpt.course.inside.path import QKV
 from microgpt.course.inside.questions import asks
@@ -84,8 +84,13 @@ class View:
         told = lines_of(model, recording.ids, ways)
         self.parts = drawing(tokens, journeys[last].stops, states, swaps, told)  # of the drawing, in all its states
         self.branches = branches(self.parts)
-        self.choices = choices(len(tokens), last, len(swaps), len(inventories), len(self.branches))
-        self.stages = [label for label, _ in STAGES]
+        self.choices = (
+            Choice("token", range(len(tokens)), last),
+            Choice("swap", range(len(swaps) + 1), len(swaps), in_figure=False),  # the last case is none
+            *[Choice("layer", range(c.n_layer), FIRST_LAYER, in_figure=False)] * (c.n_layer > 1),
+            Choice("stage", range(len(STAGES)), STAGE_OF["logits"], in_figure=False),
+            Choice("inventory", range(len(inventories)), in_figure=False),
+        )
         self.guesses = [(state, guesses_of(model, way[-1].value[0])) for state, way in states.items()]
         self.shares = {
             state: shares([one.logit for one in found], [one.probability for one in found])
@@ -120,24 +125,10 @@ class View:
 
     def levels(self, state: str, groups: list[list[Levels]]) -> list[list[int]]:
         """How high the bars of the drawing are in one state."""
-        return at(state, groups)
+        return [[dict(levels).get(state, 0) for levels in group] for group in groups]
 
 
 view = View
-
-
-def choices(tokens: int, at: int, swaps: int, inventories: int, layers: int) -> tuple[Choice, ...]:
-    """So many tokens, of which `at` is followed first; so many swaps, or none, which is the last case; and so on."""
-    return (
-        Choice("token", range(tokens), at),
-        Choice("swap", range(swaps + 1), swaps, in_figure=False),
-        *[Choice("layer", range(layers), FIRST_LAYER, in_figure=False)] * (layers > 1),
-        Choice("stage", range(len(STAGES)), STAGE_OF["logits"], in_figure=False),
-        Choice("inventory", range(inventories), in_figure=False),
-    )
-
-
-# ---- the experiment -------------------------------------------------------------------------------
 
 
 def guesses_of(model: Model, logits: Array) -> list[Guess]:

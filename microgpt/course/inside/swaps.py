@@ -20,7 +20,6 @@ class Swap(NamedTuple):
     text: list[str]  # up to the last token of the prompt
     ways: list[list[path.Stop]]  # of each of them
     off: list[float]  # at each stop of the last one the largest difference, exactly 0 where it is the same
-    noticed: int  # stops that differ
 
 
 def swaps_of(model: Model, ids: list[int]) -> list[Swap]:
@@ -41,7 +40,6 @@ def swaps_of(model: Model, ids: list[int]) -> list[Swap]:
                 text=text,
                 ways=[path.stops(trace, model.config, pos) for pos in range(len(ids))],
                 off=off,
-                noticed=sum(x > 0 for x in off),
             )
         )
     return found
