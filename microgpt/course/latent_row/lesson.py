@@ -13,8 +13,9 @@ from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.attention.states import recall
 from microgpt.cache import KVCache
-from microgpt.config import Array, Config, n_params, v_dim
+from microgpt.config import Config, n_params, v_dim
 from microgpt.cost import expansion_macs, pair_widths
+from microgpt.course.latent_row.lines import CALCULATIONS
 from microgpt.course.latent_row.one_head import one_head
 from microgpt.course.latent_row.questions import asks
 from microgpt.course.latent_row.taught import N_TEXTS, latent_model
@@ -33,7 +34,6 @@ from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
-from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
@@ -45,20 +45,13 @@ LATENT_MODEL, ROWS_READ, BYTES = "DeepSeek-V3", 1024, 2  # bytes of a number
 V2_LAYERS, V2_CLAIM = 60, 93.3  # per cent less, as its paper says, against DeepSeek-67B:
 OLD_LAYERS, OLD_HEADS, OLD_DIM, OLD_BITS, NEW_BITS = 95, 8, 128, 16, 6
 ABLATION = ((110.6, 15.6), (860.2, 34.6))  # thousands of numbers per token: MHA and MLA, in a small and a large model
-STATE, CONVOLVED = 32 * 128 * 128, 24_576  # numbers of a layer of Qwen3-Next that keeps no rows
+KEPT_STATE = (
+    32 * 128 * 128 + 24_576
+)  # numbers of a layer of Qwen3-Next that keeps no rows: a state, and what is convolved
 GROUPED = 2 * 8 * 128  # numbers per token of a layer with 8 heads of 128
 LONGEST_TEXT, PAIRS, PAIR_WIDTH, TRIES = 1000, (1, 2, 4, 8, 16, 24, 32), 16, 20
 INTERVAL = (95, 100)  # of so many experiments, those whose interval holds the true mean
 CLAIM = V2_CLAIM / 100
-KEPT_STATE = STATE + CONVOLVED
-
-
-class LatentRow(NamedTuple):
-    """What is kept of a token, in one layer."""
-
-    token: str
-    latent: Strip
-    short: Strip
 
 
 class TrainedKind(NamedTuple):
@@ -82,11 +75,11 @@ class View:
         recording.run_prompt()
         n, layer = recording.n_prompt, 0
         c, ids = recording.model.config, list(recording.ids[: recording.n_prompt])
-        rows = newest_rows(recording, layer)
         kinds = all_kinds()
         large = PRESETS[LATENT_MODEL]
         old = OLD_LAYERS * 2 * OLD_HEADS * OLD_DIM
-        self.n, self.rows, self.kinds, self.large = n, rows, kinds, large
+        self.n, self.kinds, self.large = n, kinds, large
+        self.tokens = [show(str(token)) for token in recording.trace.about["tokens"][:n]][-SEEN:]
         self.head = one_head(recording, layer)
         self.trace = recording.trace
         self.choices = (Choice("way", range(2), 0),)
@@ -109,7 +102,7 @@ class View:
         self.at_once = error(PAIR_WIDTH, False)  # the error of a sum of as many pairs as it is wide
         self.by_delta = error(PAIR_WIDTH, True)
         assert large.latent
-        self.asks = asks(large.latent.d_c, large.latent.d_rope, large.config.n_layer, STATE + CONVOLVED, GROUPED)
+        self.asks = asks(large.latent.d_c, large.latent.d_rope, large.config.n_layer, KEPT_STATE, GROUPED)
 
     @property
     def row(self) -> int:
@@ -125,12 +118,8 @@ class View:
 view = View
 
 
-def newest_rows(recording: Recording, layer: int) -> list[LatentRow]:
-    """What is kept of the newest tokens."""
-    n = recording.n_prompt
-    short, latents = (np.array([recording.trace[name, i, layer][0, 0] for i in range(n)]) for name in "kv")
-    scale, words = scale_for(latents, short), [show(str(token)) for token in recording.trace.about["tokens"][:n]]
-    return [LatentRow(words[i], scale.strip(latents[i]), scale.strip(short[i])) for i in range(max(0, n - SEEN), n)]
+def can_be_asked() -> list[str]:
+    return list(CALCULATIONS)
 
 
 def ways(c: Config, n: int) -> list[tuple[int, int]]:
@@ -147,10 +136,11 @@ def attention(c: Config, n: int) -> int:
 
 def both_ways(model: Model, ids: list[int]) -> float:
     """The largest difference of a logit over the whole text."""
-    found: list[Array] = []
-    for config in (model.config, replace(model.config, absorbed=True)):
-        found.append(forward(model.params, config, ids, KVCache(config)))
-    return float(np.abs(found[0] - found[1]).max())
+    made, absorbed = (
+        forward(model.params, config, ids, KVCache(config))
+        for config in (model.config, replace(model.config, absorbed=True))
+    )
+    return float(np.abs(made - absorbed).max())
 
 
 def ends() -> tuple[float, float]:
@@ -198,7 +188,7 @@ def growth_chart(large: Architecture) -> Chart:
         [
             Series(N_("grouped heads"), "again", [(n, n * GROUPED / 1000) for n in ns]),
             Series(N_("latent rows"), "needed", [(n, n * large.row / 1000) for n in ns]),
-            Series(N_("a state"), "own", [(n, (STATE + CONVOLVED) / 1000) for n in ns]),
+            Series(N_("a state"), "own", [(n, KEPT_STATE / 1000) for n in ns]),
         ],
         N_("tokens"),
         N_("thousands"),

@@ -152,13 +152,12 @@ def test_bars_of_the_way_are_those_of_the_trace() -> None:
     for i in range(len(view_of(one).journeys)):
         drawn_as = [(e.get("fill"), e.get("y"), e.get("height")) for e in drawn(one, {"token": i}).iter(f"{SVG}rect")]
         for place in (place for place in places if place.kind in "qkv"):
-            (value,) = [value for value in place.values if value.state == f"t{i}"]
             found = [
                 full(f"{y} {height}", f"{top} {high}" if after == INK[f"{place.kind}-fill"] else "")
                 for (fill, y, height), (after, top, high) in zip(drawn_as, drawn_as[1:], strict=False)
                 if fill == INK[f"{place.kind}-wash"] and height == "24"
             ]
-            wanted = [x for row in value.rows for x in row]
+            wanted = place.values[f"t{i}"].ravel().tolist()
             assert len(found) == len(wanted) and any(found)
             assert all(level == 0 or (level > 0) == (x > 0) for level, x in zip(found, wanted, strict=True))
             order = sorted(range(len(wanted)), key=lambda at: wanted[at])
@@ -232,7 +231,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     if widget == "full_cache":
         return list(view.words)
     if widget == "latent_row":
-        return [row.token for row in view.rows]
+        return list(view.tokens)
     if widget == "reading_limit":
         return [whole(step.batch) for step in view.cases[i].steps]
     if widget == "fewer_bits":
