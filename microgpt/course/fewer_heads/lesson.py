@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.config import param_shapes
 from microgpt.cost import PARTS, step_macs
@@ -75,8 +74,9 @@ class View:
         self.variants = variants  # SmolLM2 with its heads shared in every way, from MHA to MQA
         self.variant_labels = [(one.sharing, one.config.n_kv_head) for one in variants]
         self.shares = [one.row / variants[0].row for one in variants]  # of what the largest holds
-        # heads of K and V -> matrix -> out, in
-        self.shapes = {one.config.n_kv_head: {name: shape_of(one, name) for name in MATRICES} for one in variants}
+        # heads of K and V -> matrix -> out, in; the same in all layers
+        shapes = {one.config.n_kv_head: param_shapes(one.config) for one in variants}
+        self.shapes = {n: {name: found[f"layer0.{name}"] for name in MATRICES} for n, found in shapes.items()}
         self.smol = variants[published]  # as published
         self.mha = variants[0]
         self.misread = c.n_embd // c.n_kv_head
@@ -105,8 +105,3 @@ view = View
 def can_be_asked() -> list[str]:
     """By the names of all readers that any of our models has here."""
     return sorted({one.name for name in SHIPPED for one in readers(shipped(name).config)})
-
-
-def shape_of(model: Architecture, matrix: str) -> tuple[int, ...]:
-    """Out, in; the same in all layers."""
-    return param_shapes(model.config)[f"layer0.{matrix}"]

@@ -52,10 +52,8 @@ def lines(config: Config, way: Variant, own: Variant, digits: int) -> list[Line]
     found = []
     for one in readers(config):
         read = [group for group in way.groups if one.meet(readers_of(group))]
-        averaged = way.origin == "averaged" and len(read) == 1
-        found.append(
-            Line(one, len(read), way.row // len(way.groups), average(read[0], own, digits) if averaged else None)
-        )
+        cell = average(read[0], own, digits) if way.origin == "averaged" and len(read) == 1 else None
+        found.append(Line(one, len(read), way.row // len(way.groups), cell))
     return found
 
 

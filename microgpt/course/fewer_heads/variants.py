@@ -21,7 +21,7 @@ from microgpt.experiments.shared_heads import (
     with_latent,
 )
 from microgpt.trace import Trace
-from microgpt.viz.drawing.heat import Scale, Strip, scale_for
+from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
@@ -50,16 +50,19 @@ class Variant(NamedTuple):
     n: int  # key and value heads; 0: one short row
     origin: str
     row: int  # numbers that a token adds to a layer
-    share: float  # of the longest such row
     groups: list[Group]
-    rebuilt: list[tuple[str, list[Strip]]]  # keys and values of the last token that are computed, not kept
-    off: float  # share by which a short row leaves the rows of layer 0 off
-    same: int  # steps with the same likeliest token
-    logits: float  # the largest difference
-    exact: bool  # the difference is rounding
-    text: list[str]
-    sentence: str  # the same, as it is written
-    same_text: bool
+    rebuilt: Sequence[tuple[str, list[Strip]]] = ()  # keys and values of the last token that are computed, not kept
+    off: float = 0.0  # share by which a short row leaves the rows of layer 0 off
+    share: float = 0.0  # of the longest row of any way
+    same: int = 0  # steps with the same likeliest token
+    logits: float = 0.0  # the largest difference
+    text: Sequence[str] = ()  # what it writes, token by token,
+    sentence: str = ""  # and as it is written
+
+    @property
+    def exact(self) -> bool:
+        """The difference is rounding."""
+        return self.logits < EXACT
 
     @property
     def moves(self) -> bool:
@@ -79,16 +82,9 @@ class Trial:
         self.model, self.ids, self.prompt = model, token_ids, token_ids[:n_prompt]
         self.config: Config = model.config
         self.before = record_pass(model.params, self.config, token_ids)
-        self.written = self.write(model.params, self.config)
-        digits = 2 if self.config.head_dim <= DECIMALS_FROM else 1
+        self.digits = 2 if self.config.head_dim <= DECIMALS_FROM else 1
         # one scale for each of q, k and v, as each has a hue of its own
-        self.scales: dict[str, Scale] = {name: scale_for(self.before[name, 0, 0], digits=digits) for name in "qkv"}
-        self.digits = digits
-        self.most = 2 * self.config.n_head * self.config.head_dim
-
-    def write(self, params: Params, config: Config) -> list[int]:
-        """The prompt without the start token, and what the model adds to it."""
-        return [*self.prompt[1:], *continue_text(params, config, self.prompt, self.model.tokenizer.start)]
+        self.scales = {name: scale_for(self.before[name, 0, 0], digits=self.digits) for name in "qkv"}
 
     def strips(self, name: str, rows: Array) -> list[Strip]:
         """One strip a row of [n, numbers] of q, k or v."""
@@ -110,7 +106,7 @@ class Trial:
         ]
         origin = "own" if n == own else "averaged" if n < own else "repeated"
         kind = "MHA" if n == config.n_head else "MQA" if n == 1 else "GQA"
-        return self.judge(kind, n, origin, groups, params, config, after, 2 * n * config.head_dim)
+        return self.judge(Variant(kind, n, origin, 2 * n * config.head_dim, groups), params, config, after)
 
     def short(self, d_c: int) -> Variant:
         """K and V of all heads from one row of d_c numbers a token."""
@@ -121,28 +117,22 @@ class Trial:
         scale = scale_for(kept, digits=self.digits)
         group = Group(0, self.queries(after), [("c", [scale.strip(row) for row in kept])])
         rebuilt = [(name, self.strips(name, after[name, 0, 0][-1])) for name in ("k", "v")]
-        way = self.judge("MLA", 0, "short", [group], params, self.config, after, d_c)
-        return way._replace(rebuilt=rebuilt, off=off(self.before, after))
+        way = Variant("MLA", 0, "short", d_c, [group], rebuilt, off(self.before, after))
+        return self.judge(way, params, self.config, after)
 
     def queries(self, after: Trace) -> list[tuple[int, Strip, float]]:
         moved = change(self.before, after, self.config).moved.tolist()
         return list(zip(range(len(moved)), self.strips("q", after["q", 0, 0][-1]), moved, strict=True))
 
-    def judge(
-        self,
-        kind: str,
-        n: int,
-        origin: str,
-        groups: list[Group],
-        params: Params,
-        config: Config,
-        after: Trace,
-        row: int,
-    ) -> Variant:
+    def judge(self, way: Variant, params: Params, config: Config, after: Trace) -> Variant:
         """The way with what it costs and what it does to the model."""
-        found, ids = change(self.before, after, self.config), self.write(params, config)
-        text = [show(self.model.tokenizer.vocabulary[i]) for i in ids]
-        return Variant(
-            kind, n, origin, row, row / self.most, groups, [], 0.0, found.same, found.logits, found.logits < EXACT,
-            text, self.model.tokenizer.decode(ids), ids == self.written,
-        )  # fmt: skip
+        found = change(self.before, after, self.config)
+        # the prompt without the start token, and what the model adds to it
+        ids = [*self.prompt[1:], *continue_text(params, config, self.prompt, self.model.tokenizer.start)]
+        return way._replace(
+            share=way.row / (2 * self.config.n_head * self.config.head_dim),
+            same=found.same,
+            logits=found.logits,
+            text=[show(self.model.tokenizer.vocabulary[i]) for i in ids],
+            sentence=self.model.tokenizer.decode(ids),
+        )

@@ -59,16 +59,11 @@ class Tile(NamedTuple):
         """The largest score is in this tile, so all that was before is made smaller."""
         return self.before is not None and self.state.factor < 1
 
-    @property
-    def largest(self) -> float:
-        return max(key.score for key in self.keys)
-
 
 class Moved(NamedTuple):
-    """The numbers that a head moves: queries, keys, with scores stored and without."""
+    """The numbers that a head moves for so many queries: with scores stored and without."""
 
     queries: int
-    keys: int
     apart: int
     once: int
 
@@ -77,9 +72,8 @@ class Moved(NamedTuple):
         return self.apart / self.once
 
     @property
-    def shares(self) -> tuple[float, float]:
-        """Of the larger of both."""
-        return self.apart / self.apart, self.once / self.apart
+    def share(self) -> float:
+        return self.once / self.apart
 
 
 class View:
@@ -118,9 +112,7 @@ class View:
         self.off = float(np.abs(mean - found[-1].state.part.out).max())  # of the plain mean of the parts
         self.large_out = float(tiles.attend(np.array(LARGE_SCORES), np.array(LARGE_VALUES)[:, None], 1).out[0])
         self.moved = [
-            Moved(
-                q, LONG_TEXT, traffic.separate_traffic(q, LONG_TEXT, HEAD_WIDTH), traffic.once(q, LONG_TEXT, HEAD_WIDTH)
-            )
+            Moved(q, traffic.separate_traffic(q, LONG_TEXT, HEAD_WIDTH), traffic.once(q, LONG_TEXT, HEAD_WIDTH))
             for q in (LONG_TEXT, 1)
         ]
         # texts times heads, keys, splits

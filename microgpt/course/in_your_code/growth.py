@@ -60,15 +60,6 @@ TIMED_LOOPS = (
 )
 
 
-class Result(NamedTuple):
-    """How many times as long it takes to concatenate, in seconds and by bytes; and how much of the rest is calls."""
-
-    ratio: float
-    by_bytes: float
-    calls: float  # the time with rows of a single number, of that with whole rows
-    browser: str
-
-
 def seconds(way: TimedLoop) -> float:
     """What a text takes, over as many texts as the slice has room for."""
     texts, began = 0, timing.clock()
@@ -87,15 +78,14 @@ def grow(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pa
     result = None
     if len(laps) == LAPS:
         copied, kept, calls = medians(laps)
-        result = Result(copied / kept, (N_LONG + 1) / 2, calls / kept, fields.get("browser", ""))
+        result = {
+            "ratio": copied / kept,  # how many times as long it takes to concatenate,
+            "by_bytes": (N_LONG + 1) / 2,  # and by bytes
+            "calls": calls / kept,  # the time with rows of a single number, of that with whole rows
+            "browser": fields.get("browser", ""),
+        }
     html = render.render(
-        "course/in_your_code/_grown.html",
-        lanes=lanes,
-        lap=len(laps),
-        laps=LAPS,
-        n=N_LONG,
-        large=LARGE_MODEL,
-        result=result,
+        "course/in_your_code/_grown.html", lanes=lanes, lap=len(laps), laps=LAPS, n=N_LONG, result=result
     )
     return {**(state or {}), "grown": laps}, [patch("#grown", html), *([] if result else [again("grow")])]
 

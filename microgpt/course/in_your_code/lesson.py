@@ -109,8 +109,6 @@ class View:
         self.tokens = tokens[: made[-1].length + 1]  # that go into some pass, and the one that is chosen last
         # the pass in which each goes in; the last one's would be the next
         self.entered = [*(one.i for one in made for _ in range(one.n)), len(made)][: len(self.tokens)]
-        self.layers = list(range(config.n_layer))
-        self.heads = list(range(config.n_kv_head))  # of keys and values
         self.more = {name: listing(name, model) for name in others()}  # listings of the prose, by their names
         self.versions = record()["versions"]
         self.padded = padding_runs(model)

@@ -11,13 +11,13 @@ from microgpt.course.inside.bars import BEHIND_LAYER, Levels, branches, drawing
 from microgpt.course.inside.lines import lines_of
 from microgpt.course.inside.path import QKV
 from microgpt.course.inside.questions import asks
-from microgpt.course.inside.route import count_numbers, token_paths
+from microgpt.course.inside.route import token_paths
 from microgpt.course.inside.swaps import swaps_of
 from microgpt.errors import N_
 from microgpt.model import softmax
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess, candidates
-from microgpt.viz.drawing.inventories import Inventory, inventory_of
+from microgpt.viz.drawing.inventories import inventory_of
 from microgpt.viz.drawing.lens import shares
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -76,13 +76,12 @@ class View:
         swaps = swaps_of(model, ids)
         states = {f"t{pos}": way for pos, way in enumerate(ways)} | {one.state: one.ways[last] for one in swaps}
         alone = path.mlp_alone(model.params, c, ids)
-        inventories = [inventory_of(model.name, c), *large_inventories()]
+        large = [inventory_of(name, PRESETS[name].config, public_names(one)) for name, one in MODELS_IN_USE.items()]
+        inventories = [inventory_of(model.name, c), *large]
         self.trace, self.journeys, self.swaps, self.inventories = trace, journeys, swaps, inventories
-        self.model = model.name
         self.labels = list(enumerate(tokens))
         self.at = last  # the token whose way the prose tells
-        told = lines_of(model, recording.ids, ways)
-        self.parts = drawing(tokens, journeys[last].stops, states, swaps, told)  # of the drawing, in all its states
+        self.parts = drawing(tokens, journeys[last].stops, states, swaps, lines_of(model, recording.ids, ways))
         self.branches = branches(self.parts)
         self.choices = (
             Choice("token", range(len(tokens)), last),
@@ -110,8 +109,7 @@ class View:
         self.without_head = self.llama.n_params - self.head
         self.mlp_percent = 100 * parameters(self.llama, "mlp") / self.llama.n_params
         self.embedding_percent = 100 * parameters(self.smol, "embedding") / self.smol.n_params
-        made, kept = count_numbers(ways[0]), count_numbers(ways[0], "sequence")
-        self.percent_kept = 100 * kept / made  # of the numbers that a step makes
+        self.percent_kept = 100 * journeys[0].kept / journeys[0].made  # of the numbers that a step makes
         self.asks = asks(model, trace, last)
 
     @property
@@ -141,10 +139,6 @@ def near(model: Model, token_id: int) -> tuple[str, list[str]]:
     vocabulary = model.tokenizer.vocabulary
     found = path.neighbours(model.params, token_id, NEIGHBOURS)
     return show(vocabulary[token_id]), [show(vocabulary[i]) for i in found]
-
-
-def large_inventories() -> list[Inventory]:
-    return [inventory_of(name, PRESETS[name].config, public_names(family)) for name, family in MODELS_IN_USE.items()]
 
 
 def parameters(model: Architecture, part: str) -> int:

@@ -87,8 +87,8 @@ def token_paths(c: Config, tokens: list[str], ways: list[list[Stop]]) -> list[To
             token=token,
             pos=pos,
             stops=[StopView(c, stop, scales["head" if stop.part == "head" else "usual"]) for stop in way],
-            made=count_numbers(way),
-            kept=count_numbers(way, "sequence"),
+            made=sum(stop.value.size for stop in way),
+            kept=sum(stop.value.size for stop in way if stop.life == "sequence"),
         )
         for pos, (token, way) in enumerate(zip(tokens, ways, strict=True))
     ]
@@ -135,8 +135,3 @@ def weights(c: Config, event: str) -> list[tuple[str, tuple[int, ...], int]]:
 def strip(scale: Scale, value: Array) -> Strip:
     found = scale.strip(value.ravel())
     return Strip("fine", found.cells, None) if value.size > LEGIBLE else found
-
-
-def count_numbers(way: list[Stop], life: str = "") -> int:
-    """Numbers made on the way, or those of one lifetime."""
-    return sum(stop.value.size for stop in way if not life or stop.life == life)

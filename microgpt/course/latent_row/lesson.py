@@ -43,11 +43,10 @@ __all__ = ["N_HELD", "N_TEXTS", "SEEDS", "view"]  # and what the templates read
 SEEN = 6  # rows of the figure, the newest
 LATENT_MODEL, ROWS_READ, BYTES = "DeepSeek-V3", 1024, 2  # bytes of a number
 V2_LAYERS, V2_CLAIM = 60, 93.3  # per cent less, as its paper says, against DeepSeek-67B:
-OLD_LAYERS, OLD_HEADS, OLD_DIM, OLD_BITS, NEW_BITS = 95, 8, 128, 16, 6
+OLD_LAYERS, OLD_HEADS, OLD_DIM = 95, 8, 128
 ABLATION = ((110.6, 15.6), (860.2, 34.6))  # thousands of numbers per token: MHA and MLA, in a small and a large model
-KEPT_STATE = (
-    32 * 128 * 128 + 24_576
-)  # numbers of a layer of Qwen3-Next that keeps no rows: a state, and what is convolved
+# numbers of a layer of Qwen3-Next that keeps no rows: a state, and what is convolved
+KEPT_STATE = 32 * 128 * 128 + 24_576
 GROUPED = 2 * 8 * 128  # numbers per token of a layer with 8 heads of 128
 LONGEST_TEXT, PAIRS, PAIR_WIDTH, TRIES = 1000, (1, 2, 4, 8, 16, 24, 32), 16, 20
 INTERVAL = (95, 100)  # of so many experiments, those whose interval holds the true mean

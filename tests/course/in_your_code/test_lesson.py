@@ -139,7 +139,7 @@ def test_the_picture_is_that_of_the_listings(shown: View) -> None:
     for one, table in zip(shown.passes, shown.tables, strict=True):
         assert cache.next_position == one.position
         forward(model.params, model.config, [ids(token) for token in one.tokens], cache)
-        kept = [part for layer in shown.layers for part in (cache[layer].keys, cache[layer].values)]
+        kept = [part for layer in range(shown.config.n_layer) for part in (cache[layer].keys, cache[layer].values)]
         assert [row[1:] for row in table.rows] == [(f"{[1, *rows.shape]}", rows.size) for rows in kept]
 
 
@@ -179,7 +179,7 @@ def test_other_texts_have_passes_too(prompt: str) -> None:
     assert sum(one.n for one in other.passes) == last.length
     assert len(other.tokens) == len(other.entered) == last.length + bool(last.chosen)  # which has a name, too
     assert all(before.length == after.position for before, after in zip(other.passes, other.passes[1:], strict=False))
-    assert len(boxes_of(thumb(page("in-your-code"), other))["new"]) == 2 * len(other.layers)
+    assert len(boxes_of(thumb(page("in-your-code"), other))["new"]) == 2 * other.config.n_layer
 
 
 def test_what_is_written_is_what_numpy_writes(shown: View) -> None:

@@ -15,7 +15,7 @@ MEASURED = ("off by up to 4.96",)
 
 
 def ask_count(view: View) -> str:
-    params = shipped(view.model).params
+    params = shipped(view.trace.about["model"]).params
     return f"{sum(params[f'layer0.{name}'].size for name in ('fc1', 'fc2')):,}"
 
 
@@ -27,7 +27,7 @@ def ask_norm(view: View) -> str:
 
 
 def ask_bug(view: View) -> str:
-    model, pos = shipped(view.model), view.at
+    model, pos = shipped(view.trace.about["model"]), view.at
     bare = view.trace["mlp_out", pos, view.config.n_layer - 1][0] @ model.params["lm_head"].T
     off = np.abs(bare - view.trace["logits", pos][0]).max()
     assert not model.config.final_norm and off == view.asks.replaced > 1

@@ -109,7 +109,7 @@ def test_what_is_asked_is_answered_by_a_line_that_comes_to_it(run: Run) -> None:
             values = stop.value[:, 0].T.ravel() if stop.name in path.MET else stop.value.ravel()
             for key, value in enumerate(values.tolist() if each else [np.abs(values).max()]):
                 said = [line for where, line in replies.get(f"{at + 1}-{key}", []) if where == state]
-                assert said or state[0] == "s" or run[0].model != "names" or value == 0
+                assert said or state[0] == "s" or run[0].trace.about["model"] != "names" or value == 0
                 for line in said:
                     assert holds(line) and line.split()[-1].lstrip("−") == number(abs(value)).lstrip("−"), line
                 answered += len(said)
