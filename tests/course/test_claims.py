@@ -10,7 +10,7 @@ import re
 import pytest
 
 from microgpt.course import LESSONS
-from tests.support.pages import by_id, folded
+from tests.support.pages import said_on
 from tests.support.questions import module_of
 
 CLAIMS = [
@@ -45,7 +45,7 @@ seed 4 | gigabytes | prefill | chunked | prefix caching | knowledge|contribute
 
 @pytest.mark.parametrize("page", sorted({page for _, _, (page, _), _ in CLAIMS}))
 def test_claims_stand_on_their_page(page: str) -> None:
-    said = {name: folded(element) for name, element in by_id(page).items()}
+    said = said_on(page)
     claims = [(name, pattern) for _, _, (own, name), says in CLAIMS if own == page for pattern in says]
     assert [(name, pattern, said[name]) for name, pattern in claims if not re.search(pattern, said[name])] == []
 

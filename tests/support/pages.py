@@ -92,6 +92,12 @@ def by_id(page: Page | str, lang: str = "en") -> dict[str, Element]:
     return {name: element for element in tree_of(page, lang).iter() if (name := element.get("id"))}
 
 
+@cache
+def said_on(page: Page | str, lang: str = "en") -> dict[str, str]:
+    """What each element with an id says."""
+    return {name: folded(element) for name, element in by_id(page, lang).items()}
+
+
 def prose_without(page: Page | str, *kinds: str, lang: str = "en") -> Element:
     """What stands below the picture of a lesson, without elements of these classes."""
     prose = deepcopy(by_id(page, lang)["prose"])

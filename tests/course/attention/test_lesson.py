@@ -2,7 +2,6 @@
 
 import math
 import re
-from functools import cache
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -15,9 +14,8 @@ from microgpt.course.attention.lesson import View, slack, view
 from microgpt.viz import views
 from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.sources import SOURCES
 from tests.support.figures import boxes_of
-from tests.support.pages import by_id, classes, drawn, find, folded, numbers, numbers_of
+from tests.support.pages import classes, drawn, find, numbers, numbers_of, said_on
 
 OURS = page("attention")
 RUNS = [("names", "emm"), ("names", "zoe"), ("names", "a"), ("names", "bartholomew"), ("names-deep", "emma")]
@@ -26,11 +24,6 @@ RUNS = [("names", "emm"), ("names", "zoe"), ("names", "a"), ("names", "bartholom
 @pytest.fixture(scope="module", params=RUNS, ids="-".join)
 def shown(request: pytest.FixtureRequest) -> View:
     return view(Settings(*request.param))
-
-
-@cache
-def elements() -> dict[str, str]:
-    return {name: folded(e) for name, e in by_id(OURS).items()}
 
 
 def rows(shown: View, name: str) -> list[list[float]]:
@@ -130,7 +123,7 @@ def test_the_slack_is_no_larger_than_it_must_be() -> None:
     assert slack(Rows(np.array([0.5]), np.array([[0.5]]), np.array([[0.25]]), *row)) == 0
     shown = views.of(OURS)
     assert isinstance(shown, View) and round(shown.slack, 2) == 0.01
-    assert "off by 0.01 at most" in elements()["rounding"]
+    assert "off by 0.01 at most" in said_on(OURS)["rounding"]
 
 
 def test_the_formula_is_lit_where_the_choice_is(shown: View) -> None:
@@ -156,20 +149,8 @@ def test_the_root_keeps_the_spread() -> None:
     assert shown.undivided == pytest.approx(max(weights_of(shown, shown.last_key, shown.last_key + 1, 1)))
 
 
-def test_the_questions_have_the_answers_of_the_model(shown: View) -> None:
-    step = shown.last_key
-    fewer = weights_of(shown, step, step, shown.root)
-    assert shown.asks.fewer["right"] == pytest.approx(fewer[shown.asks.at], abs=0.005)
-    assert max(fewer) == fewer[shown.asks.at]
-    assert len(shown.asks.fewer) == 3
-    assert shown.asks.louder == pytest.approx(max(weights_of(shown, step, step + 1, shown.root / shown.asks.louder_by)))
-    assert shown.asks.louder >= shown.most.weight
-    assert shown.asks.leaked == pytest.approx(weights_of(shown, 0, len(shown.labels), shown.root)[0])
-    assert shown.asks.leaked < 1
-
-
 def test_the_page_says_what_was_computed() -> None:
-    shown, said = views.of(OURS), elements()
+    shown, said = views.of(OURS), said_on(OURS)
     assert isinstance(shown, View)
     assert f"For the key of {shown.most.token} it is {shown.most.total:.2f}." in said["dot"].replace("−", "-")
     assert f"√{shown.head_dim} = {shown.root:.0f}" in said["root"]
@@ -179,6 +160,3 @@ def test_the_page_says_what_was_computed() -> None:
     assert (
         f"only {len(last.scores)} scores are new, and the {last.earlier} others are not needed again" in said["cache"]
     )
-    assert "1706.03762" in SOURCES[page("attention").sources[0]].address
-    parts = ("want", "qkv", "dot", "root", "softmax", "answer", "cache")
-    assert sum(len(said[name].split()) for name in parts) > 350

@@ -195,13 +195,11 @@ def test_what_is_written_is_what_the_tokenizer_makes_of_it(model: str, prompt: s
     """Marks of every kind follow the word before them without a space, as anywhere else."""
     shown, tokenizer = view(Settings(model, prompt)), shipped(model).tokenizer
     ids = [tokenizer.vocabulary.index(token) for token in shown.fewest.text]
-    assert shown.fewest.sentence == shown.fewest.sentence == tokenizer.decode(ids)
+    assert shown.fewest.sentence == tokenizer.decode(ids)
     assert shown.spaced == (" " in tokenizer.decode(ids[:2]))
 
 
 # ---- what sharing costs, trained -------------------------------------------------------------------
-
-Kept = dict[int, dict[str, list[float]]]
 
 
 def told(name: str) -> str:
@@ -238,7 +236,7 @@ def other(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """other(n, kind, by): a page on losses that are higher by so much than those of four heads, seed by seed."""
 
     def set_(*changes: tuple[int, str, float]) -> None:
-        kept: Kept = load_losses()
+        kept = load_losses()
         for n, kind, by in changes:
             base = kept[4]["continued" if kind == "continued" else "trained"]
             kept[n][kind] = [loss + by for loss in base]

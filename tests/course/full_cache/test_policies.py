@@ -63,14 +63,6 @@ def test_first_is_where_the_policy_alone_writes_another_token(name: str, prompt:
     assert first == (None if told is None else told + 1)
 
 
-def test_room_for_all_loses_nothing() -> None:
-    model = shipped("stories")
-    ids, n_prompt = text_of(model, "The next day is bright")
-    assert len(ids) == model.config.n_ctx
-    for one in compare(model, ids, n_prompt, model.config.n_ctx):
-        assert one.policy == "snapkv" or (max(one.off) <= 1e-12 and one.first is None)
-
-
 def test_too_little_room() -> None:
     model = shipped("names")
     with pytest.raises(UserError, match="Room for 2 rows: choose 3 to 16."):

@@ -5,7 +5,6 @@ Those that need PyTorch run in tests/references/test_in_your_code.py.
 
 import json
 import re
-from functools import cache
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ from tests.support.listings import (
     printed_in_spanish,
     renewed,
 )
-from tests.support.pages import by_id, find, folded, text, tree_of
+from tests.support.pages import find, folded, said_on, text, tree_of
 
 OURS = page("in-your-code")
 
@@ -49,11 +48,6 @@ def shown() -> View:
     found = views.of(OURS)
     assert isinstance(found, View)
     return found
-
-
-@cache
-def said() -> dict[str, str]:
-    return {name: folded(e) for name, e in by_id(OURS).items()}
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -192,15 +186,16 @@ def test_what_is_written_is_what_numpy_writes(shown: View) -> None:
         written += grown.nbytes
     assert shown.reserved == row.nbytes * N_LONG and written == row.nbytes * n * (n + 1) // 2
     assert shown.grown == row.nbytes * sum(range(1, N_LONG + 1))
-    assert "concatenating writes 65.6 GB, reserving 131.1 MB" in said()["growing"]
+    assert "concatenating writes 65.6 GB, reserving 131.1 MB" in said_on(OURS)["growing"]
 
 
 def test_the_page_says_what_was_run(shown: View) -> None:
     last = shown.passes[-1]
-    assert f"the cache holds {last.position} rows, so the new id stands at position {last.position}" in said()["feed"]
-    assert f"here {last.shape} at the end" in said()["shape"]
+    kept = f"the cache holds {last.position} rows, so the new id stands at position {last.position}"
+    assert kept in said_on(OURS)["feed"]
+    assert f"here {last.shape} at the end" in said_on(OURS)["shape"]
     assert "same loss: True" in RECORDED["printed"]["checkpointing"]
     assert "cache with checkpointing: None" in RECORDED["printed"]["checkpointing"]
     turns = RECORDED["printed"]["two_turns"].splitlines()
     assert len(turns) == 4 and all(turn.endswith("same logits: True") for turn in turns)
-    assert all(version in said()["check"] for version in RECORDED["versions"].values())
+    assert all(version in said_on(OURS)["check"] for version in RECORDED["versions"].values())
