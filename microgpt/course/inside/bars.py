@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from microgpt.config import Array
 from microgpt.course.inside.lines import Reason, Told
-from microgpt.course.inside.path import MET, QKV, Stop
+from microgpt.course.inside.path import ATTENTION, MET, MLP, QKV, Stop
 from microgpt.course.inside.route import StopView
 from microgpt.course.inside.swaps import Swap
 from microgpt.viz.drawing.heat import Scale, scale_for
@@ -66,16 +66,6 @@ class CacheRow(NamedTuple):
     later: bool  # than the token that is followed when one is swapped
 
 
-class Stage(NamedTuple):
-    """Stops that belong together: a place of the stream, a branch of one layer, or the end."""
-
-    name: str  # stream, attention, mlp or head
-    layer: int
-    places: list[StopPlace]
-    joins: bool  # something is added here
-    rows: list[CacheRow]  # of K and V, where the stops are those of attention
-
-
 class Branch(NamedTuple):
     """One layer with the stream before and behind it: all that is on show at once."""
 
@@ -86,27 +76,24 @@ class Branch(NamedTuple):
 
 def drawing(
     tokens: Sequence[str], stops: list[StopView], ways: Ways, swaps: list[Swap], told: dict[str, list[Told]]
-) -> list[Stage]:
-    """The whole way; `stops` are those of the token that is followed first, `ways` those of every state, and `told`
-    their lines, where there are some."""
+) -> tuple[list[StopPlace], list[Branch]]:
+    """The whole way, and once more layer by layer; `stops` are those of the token that is followed first, `ways` those
+    of every state, and `told` their lines, where there are some."""
     scales = bar_scales(ways)
-    rows: dict[int, list[CacheRow]] = {}
-    for layer in {stop.layer for stop in stops if stop.part == "attention"}:
-        rows[layer] = layer_rows(tokens, ways, swaps, layer, scales)
-    return stages(stop_places(stops, ways, {one.state: one.off for one in swaps}, scales, told), rows)
+    places = stop_places(stops, ways, {one.state: one.off for one in swaps}, scales, told)
+    begins = [at for at, stop in enumerate(stops) if stop.event == ATTENTION[0]]
+    rows = [layer_rows(tokens, ways, swaps, layer, scales) for layer in range(len(begins))]
+    return places, [branch(places, begin, found) for begin, found in zip(begins, rows, strict=True)]
 
 
-def branches(parts: list[Stage]) -> list[Branch]:
-    """The way layer by layer; what comes before the first and behind the last is there with these."""
-    found: list[Branch] = []
-    for at, part in enumerate(parts):
-        if part.name == "attention":
-            before, (mid, mlp, after, *head) = parts[0 if not found else at - 1 : at], parts[at + 1 : at + 5]
-            stops = [place for one in (*before[:-1], part, mid, mlp) for place in one.places]
-            ends = [("resid_pre", before[-1].places[0]), (BEHIND_LAYER, after.places[0])]
-            ends += [("logits", one.places[0]) for one in head if one.name == "head"]
-            found.append(Branch(part.layer, [(place.stop.event, place) for place in stops] + ends, part.rows))
-    return found
+def branch(places: list[StopPlace], begin: int, rows: list[CacheRow]) -> Branch:
+    """The layer whose attention begins there; what comes before the first and behind the last is there with these."""
+    layer, end = places[begin].stop.layer, begin + len(ATTENTION) + 1 + len(MLP)  # the stream is joined between the two
+    *first, before = places[begin - 1 : begin] if layer else places[:begin]
+    after, head = places[end : end + 2]
+    found = [(place.stop.event, place) for place in (*first, *places[begin:end])]
+    found += [("resid_pre", before), (BEHIND_LAYER, after)]
+    return Branch(layer, found + [("logits", head)] * (head.stop.part == "head"), rows)
 
 
 def bar_scales(ways: Ways) -> dict[str, Scale]:
@@ -148,19 +135,6 @@ def stop_places(
                 limit=scales[stop.event].limit if stop.event in ALONE else None,
             )
         )
-    return found
-
-
-def stages(places: list[StopPlace], rows: dict[int, list[CacheRow]]) -> list[Stage]:
-    """The way in parts; `rows` of K and V by layer. Each place of the stream is a part of its own."""
-    found: list[Stage] = []
-    for place in places:
-        stop = place.stop
-        if found and found[-1].name == stop.part and stop.part != "stream":
-            found[-1].places.append(place)
-            continue
-        joins = stop.part == "stream" and bool(found) and found[-1].name != "stream"
-        found.append(Stage(stop.part, stop.layer, [place], joins, rows[stop.layer] if stop.part == "attention" else []))
     return found
 
 

@@ -7,7 +7,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA, public_names
 from microgpt.config import Array
 from microgpt.course.inside import path
-from microgpt.course.inside.bars import BEHIND_LAYER, Levels, branches, drawing
+from microgpt.course.inside.bars import BEHIND_LAYER, Levels, drawing
 from microgpt.course.inside.lines import lines_of
 from microgpt.course.inside.path import QKV
 from microgpt.course.inside.questions import asks
@@ -81,8 +81,8 @@ class View:
         self.trace, self.journeys, self.swaps, self.inventories = trace, journeys, swaps, inventories
         self.labels = list(enumerate(tokens))
         self.at = last  # the token whose way the prose tells
-        self.parts = drawing(tokens, journeys[last].stops, states, swaps, lines_of(model, recording.ids, ways))
-        self.branches = branches(self.parts)
+        told = lines_of(model, recording.ids, ways)
+        self.places, self.branches = drawing(tokens, journeys[last].stops, states, swaps, told)
         self.choices = (
             Choice("token", range(len(tokens)), last),
             Choice("swap", range(len(swaps) + 1), len(swaps), in_figure=False),  # the last case is none

@@ -148,7 +148,7 @@ def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
 def test_bars_of_the_way_are_those_of_the_trace() -> None:
     """Each number of q, k and v is a cell, as full as it is large; what has no owner stands or hangs."""
     one = page("inside")
-    places = [place for part in view_of(one).parts for place in part.places]
+    places = view_of(one).places
     for i in range(len(view_of(one).journeys)):
         drawn_as = [(e.get("fill"), e.get("y"), e.get("height")) for e in drawn(one, {"token": i}).iter(f"{SVG}rect")]
         for place in (place for place in places if place.kind in "qkv"):
