@@ -26,22 +26,20 @@ class View:
     """An edit a case."""
 
     def __init__(self, settings: Settings) -> None:
-        """Run the text, and once more for each token that is edited."""
         recording = settings.recording()
         recording.run_prompt()
-        ids, words = (
-            recording.ids[: recording.n_prompt],
-            [show(token) for token in recording.model.tokenizer.vocabulary],
-        )
-        edits = [Edit(recording.model, words, ids, recording.cache, at) for at in range(1, len(ids))]
+        model, ids = recording.model, recording.ids[: recording.n_prompt]
+        words = [show(token) for token in model.tokenizer.vocabulary]
+        edits = [Edit(model, words, ids, recording.cache, at) for at in range(1, len(ids))]
         self.edits = edits
         self.trace = recording.trace
         self.choices = (Choice("edit", range(len(edits)), (len(edits) - 1) // 2),)
         self.legend = N_("Edited token")
         self.labels = [f"{one.at} {one.old} → {one.now}" for one in edits]
-        self.tables = [table(one, [words[token] for token in ids]) for one in edits]
-        self.places = position_cells([words[token] for token in ids], rows_of(recording.cache), edits, recording.model)
-        self.n, self.n_layer = len(ids), recording.model.config.n_layer
+        text = [words[token] for token in ids]
+        self.tables = [table(one, text) for one in edits]
+        self.places = position_cells(text, rows_of(recording.cache), edits, model)
+        self.n, self.n_layer = len(ids), model.config.n_layer
         self.n_rows = edits[0].stale.size
         # edits after which the stale rows choose another token
         self.others = sum(one.found != one.right for one in edits)
@@ -87,29 +85,26 @@ class Edit:
     """What the rows of the old cache are worth once the token at `at` is another one. A row is a k and a v."""
 
     def __init__(self, model: Model, words: Sequence[str], ids: Sequence[int], old: KVCache, at: int) -> None:
-        """Replace the token at `at`, and compare with the edited text run anew, number by number."""
         now, before = another(model.config, ids[at], model.tokenizer.start), rows_of(old)
         edited, cache = [*ids[:at], now, *ids[at + 1 :]], KVCache(model.config, model.params["wte"].dtype)
         for token in edited:
             right = decode_step(model.params, model.config, token, cache)
         self.rows = rows_of(cache)  # of the edited text
         self.by_row = staleness(before, self.rows)  # [n_layer, n]: how far each old row is off
-        stale = self.by_row > 0
+        self.stale = self.by_row > 0  # the edited text, run anew, writes other numbers there
         found = with_stale_rows(model, edited, old, at)
-        alike = None
+        # if `now` is inserted instead: rows behind it that come out the same; None where nothing fits
+        self.alike = None
         if len(ids) < model.config.n_ctx:
             inserted = cache_rows(model.params, model.config, [*ids[:at], now, *ids[at:]])
-            alike = int((staleness(before[:, at:], inserted[:, at + 1 :]) == 0).sum())
+            self.alike = int((staleness(before[:, at:], inserted[:, at + 1 :]) == 0).sum())
         self.at = at
         self.old = words[ids[at]]
         self.now = words[now]
-        self.stale = stale  # [n_layer, n], bool: the edited text, run anew, writes other numbers there
         # of the last logits, at most, when the edited token and the last one alone are run again
         self.off = float(np.abs(right - found).max())
         self.right = words[int(right.argmax())]  # the likeliest token after the edited text
         self.found = words[int(found.argmax())]  # and when the stale rows are used
-        # if `now` is inserted instead: rows behind it that come out the same; None where nothing fits
-        self.alike = alike
 
     @property
     def n_same(self) -> int:

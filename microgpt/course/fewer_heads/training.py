@@ -40,16 +40,11 @@ class Trained(NamedTuple):
     # by way to come by a model, over all seeds: mean loss, standard deviation, and the runs that lie on the scale
     found: list[tuple[str, float, float, list[float]]]
     more: float
-    spreads: float  # the same in spreads of the models with most
+    spreads: float  # the same in spreads of the models with most: up to 1, it cannot be told from what a seed does
     worse: int  # seeds in which it is the worse one
     widened: float = 0.0  # with an MLP that makes up for the weights
     averaged: float = 0.0
     continued: float = 0.0  # averages that are trained further, above those with most trained as much further
-
-    @property
-    def within(self) -> bool:
-        """What it costs cannot be told from what another seed does."""
-        return self.spreads <= 1
 
 
 def models() -> tuple[list[Trained], list[Tick]]:

@@ -7,8 +7,6 @@ is made so that it gets a given share of the weight of the last query. Knows the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from microgpt.config import Array
@@ -17,17 +15,9 @@ from microgpt.model import softmax
 N_ROWS, ROW_WIDTH, SINK_LENGTH, SINK_SEED = 64, 16, 0.05, 0  # rows, numbers of a row, length of the sink's value
 
 
-@dataclass(frozen=True)
-class Planted:
-    """How far off the answer is, as a share of its length."""
-
-    share: float  # of the weight that the first row gets
-    window: float  # only the newest rows
-    sink: float  # the first row, and the newest
-
-
-def plant(share: float, kept: int) -> Planted:
-    """A head of N_ROWS rows, of which `kept` may stay."""
+def plant(share: float, kept: int) -> tuple[float, float]:
+    """How far off the answer of a head of N_ROWS rows is, as a share of its length, if `kept` may stay: the newest, or
+    the first row and the newest."""
     rng = np.random.default_rng(SINK_SEED)
     keys, values = rng.normal(size=(2, N_ROWS, ROW_WIDTH))
     query = rng.normal(size=ROW_WIDTH)
@@ -37,7 +27,7 @@ def plant(share: float, kept: int) -> Planted:
     scores[0] = np.log(share / (1 - share)) + np.log(np.exp(scores[1:]).sum())
     full = softmax(scores) @ values
     newest = np.arange(N_ROWS - kept, N_ROWS)
-    return Planted(share, off(scores, values, newest, full), off(scores, values, np.r_[0, newest[1:]], full))
+    return off(scores, values, newest, full), off(scores, values, np.r_[0, newest[1:]], full)
 
 
 def off(scores: Array, values: Array, rows: Array, full: Array) -> float:

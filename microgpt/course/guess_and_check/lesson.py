@@ -146,10 +146,10 @@ def rows_of_rounds(target: Model, texts: Sequence[Sequence[int]], rounds: Sequen
 
 def same_greedy(target: Model, draft: Model, ids: Sequence[int]) -> bool:
     room = target.config.n_ctx - len(ids)
-    written = Speculation(target, SmallModel(draft), ids, GAMMA)
-    tokens = [token for one in written.run(room) for token in one.tokens] if room else []
-    stop = target.tokenizer.start
-    return tokens == (list(generate(target.params, target.config, ids, room, stop=stop)) if room else [])
+    if not room:
+        return True
+    tokens = [token for one in Speculation(target, SmallModel(draft), ids, GAMMA).run(room) for token in one.tokens]
+    return tokens == list(generate(target.params, target.config, ids, room, stop=target.tokenizer.start))
 
 
 def curves() -> Chart:

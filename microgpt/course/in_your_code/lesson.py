@@ -73,9 +73,7 @@ class Listing(NamedTuple):
 class LoopRow(NamedTuple):
     """One pass of the loop with a cache, and what the same pass would be without one."""
 
-    i: int
     tokens: list[str]  # that go in
-    n: int
     position: int  # of the first of them
     length: int  # of the cache after it; without a cache, what goes in
     chosen: str
@@ -100,15 +98,17 @@ class View:
         )
         self.fields = (Choice("lens", ("", *LINES), "", in_figure=False),)
         self.legend = N_("Pass")
-        self.labels = [str(one.i + 1) for one in made]  # of the passes
+        self.labels = [str(i + 1) for i in range(len(made))]  # of the passes
         self.tables = [table(config, one) for one in made]
         self.listings = [listing(name, model, *LOOPS[name]) for name in names]
         self.passes = made
         self.code = code_of([line.text for line in self.listings[names.index(FIRST_LISTING)].lines])
-        self.done = [pass_lines(trace, config, one.n, one.length) for one in made]  # by those lines, pass by pass
+        self.done = [
+            pass_lines(trace, config, len(one.tokens), one.length) for one in made
+        ]  # by those lines, pass by pass
         self.tokens = tokens[: made[-1].length + 1]  # that go into some pass, and the one that is chosen last
         # the pass in which each goes in; the last one's would be the next
-        self.entered = [*(one.i for one in made for _ in range(one.n)), len(made)][: len(self.tokens)]
+        self.entered = [*(i for i, one in enumerate(made) for _ in one.tokens), len(made)][: len(self.tokens)]
         self.more = {name: listing(name, model) for name in others()}  # listings of the prose, by their names
         self.versions = record()["versions"]
         self.padded = padding_runs(model)
@@ -166,18 +166,9 @@ def passes(config: Config, tokens: list[str], n_prompt: int) -> list[LoopRow]:
     """The prompt in one pass, then a token a pass, until N_NEW tokens are chosen or the text ends."""
     ends = [end for end in range(n_prompt, n_prompt + N_NEW) if end < len(tokens)] or [len(tokens)]
     found, start = list[LoopRow](), 0
-    for i, end in enumerate(ends):
-        found.append(
-            LoopRow(
-                i,
-                tokens[start:end],
-                end - start,
-                start,
-                end,
-                tokens[end] if end < len(tokens) else "",
-                f"{[1, config.n_kv_head, end, config.head_dim]}",
-            )
-        )
+    for end in ends:
+        chosen, shape = tokens[end] if end < len(tokens) else "", [1, config.n_kv_head, end, config.head_dim]
+        found.append(LoopRow(tokens[start:end], start, end, chosen, f"{shape}"))
         start = end
     return found
 

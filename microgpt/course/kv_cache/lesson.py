@@ -126,11 +126,7 @@ def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
 
 def go_past(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """A text that the model has ended, with the likeliest token that is no end: a longer prompt, run to its end."""
-    state = begun(state)
-    settings = settings_of(state) or parse(fields)  # a page as it was built shows its text to the end
-    recording = recording_after(settings, state["n"] if state else 0)
-    if not state:
-        recording.run()
+    state, _, recording = on_page(state, fields)
     if not recording.has_ended:
         return next_token(state, fields)
     check_room(recording)
@@ -146,11 +142,7 @@ def begun(state: State | None) -> State | None:
 
 def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The trace of what is on the page, as a file."""
-    state = begun(state)
-    settings = settings_of(state) or parse(fields)
-    recording = recording_after(settings, state["n"] if state else 0)
-    if not state:
-        recording.run()
+    state, settings, recording = on_page(state, fields)
     saved = file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")
     return state, [saved, *([again("prose")] if state and "said" in state else [])]
 
@@ -175,6 +167,16 @@ def recording_after(settings: Settings, n: int) -> Recording:
     _kept.clear()
     _kept[settings] = kept
     return kept
+
+
+def on_page(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, Settings, Recording]:
+    """The text that is on show; of a page as it was built, to its end."""
+    state = begun(state)
+    settings = settings_of(state) or parse(fields)
+    recording = recording_after(settings, state["n"] if state else 0)
+    if not state:
+        recording.run()
+    return state, settings, recording
 
 
 def remember(settings: Settings, recording: Recording) -> State:

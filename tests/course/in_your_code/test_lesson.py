@@ -156,7 +156,12 @@ def test_each_line_of_code_tells_the_shapes_and_bytes_of_what_it_makes(shown: Vi
         before = kept_by(cache)
         logits = forward(model.params, model.config, fed[0].tolist(), cache)[None].astype(np.float32)
         after = kept_by(cache)
-        wanted = {"feed": (fed, whole), "run": (after[..., -one.n :, :],), "keep": (before, after), "choose": (logits,)}
+        wanted = {
+            "feed": (fed, whole),
+            "run": (after[..., -len(one.tokens) :, :],),
+            "keep": (before, after),
+            "choose": (logits,),
+        }
         for name, arrays in wanted.items():
             sizes = re.findall(r"([\d\s×]+) = ([\d,]+) bytes", said[name])
             assert [value(product) for product, _ in sizes] == [value(size) for _, size in sizes], said[name]
@@ -170,7 +175,7 @@ def test_each_line_of_code_tells_the_shapes_and_bytes_of_what_it_makes(shown: Vi
 def test_other_texts_have_passes_too(prompt: str) -> None:
     other = view(Settings("stories", prompt))
     last = other.passes[-1]
-    assert sum(one.n for one in other.passes) == last.length
+    assert sum(len(one.tokens) for one in other.passes) == last.length
     assert len(other.tokens) == len(other.entered) == last.length + bool(last.chosen)  # which has a name, too
     assert all(before.length == after.position for before, after in zip(other.passes, other.passes[1:], strict=False))
     assert len(boxes_of(thumb(page("in-your-code"), other))["new"]) == 2 * other.config.n_layer
