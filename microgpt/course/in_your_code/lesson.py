@@ -103,9 +103,7 @@ class View:
         self.listings = [listing(name, model, *LOOPS[name]) for name in names]
         self.passes = made
         self.code = code_of([line.text for line in self.listings[names.index(FIRST_LISTING)].lines])
-        self.done = [
-            pass_lines(trace, config, len(one.tokens), one.length) for one in made
-        ]  # by those lines, pass by pass
+        self.done = [pass_lines(trace, config, len(one.tokens), one.length) for one in made]  # by those lines
         self.tokens = tokens[: made[-1].length + 1]  # that go into some pass, and the one that is chosen last
         # the pass in which each goes in; the last one's would be the next
         self.entered = [*(i for i, one in enumerate(made) for _ in one.tokens), len(made)][: len(self.tokens)]
