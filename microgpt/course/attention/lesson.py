@@ -94,6 +94,7 @@ class View:
             Choice("row", range(len(rows)), len(rows) - 1, in_figure=False),
         )
         told = Told(made.scores.tolist(), made.weights.tolist(), made.answer.tolist())
+        self.fields = (Choice("lens", ("", *lens_names(len(keys), size)), "", in_figure=False),)
         self.lines = of_head("", range(len(keys)), made.q, made.k, made.v, told, picture.scale.digits)
         self.by_cells = "".join(f" by-o{at}" for at, _ in self.lines.cells)  # classes of what the whole sum needs
         self.token = keys[step].token  # that asks
@@ -120,11 +121,6 @@ class View:
         self.total = sum(len(row.scores) for row in rows)  # scores in the triangle
         self.masked = picture.n**2 - self.total
         self.asks = asks(made.scores, made.weights, late_mask_sum(picture))
-
-    @property
-    def fields(self) -> tuple[Choice, ...]:
-        """What is asked where it comes from."""
-        return (Choice("lens", ("", *lens_names(len(self.keys), self.head_dim)), "", in_figure=False),)
 
 
 view = View

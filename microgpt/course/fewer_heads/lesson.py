@@ -57,7 +57,6 @@ class View:
         )
         self.model = model.name
         self.tokens = [show(token) for token in trace.about["tokens"][:n]]
-        self.token = self.tokens[-1]
         self.config = config
         self.queries = [query for group in own.groups for query in group.queries]  # of layer 0, the same in all ways
         self.ways = ways  # heads shared; the last one is the short row of half the width
@@ -66,7 +65,6 @@ class View:
         self.rows = [*ways[:-1], *short]  # the same, with short rows of all widths
         self.spaced = bool(model.tokenizer.joiner)  # tokens are words
         self.fewest = ways[len(counts) - 1]
-        self.whole_row = short[-1]
         # K and V are wider than what they are computed from
         self.free = config.n_embd < 2 * config.n_kv_head * config.head_dim
         # multiply-adds of the last step's scores, in every way
@@ -78,7 +76,6 @@ class View:
         shapes = {one.config.n_kv_head: param_shapes(one.config) for one in variants}
         self.shapes = {n: {name: found[f"layer0.{name}"] for name in MATRICES} for n, found in shapes.items()}
         self.smol = variants[published]  # as published
-        self.mha = variants[0]
         self.misread = c.n_embd // c.n_kv_head
         self.known = list(PRESETS.values())
         self.deepseek = latent
@@ -88,7 +85,6 @@ class View:
         self.asks = asks(llama, latent, in_turn(trace, config, n))
         self.trained, self.ticks = training.models()
         self.most, *self.fewer = self.trained  # heads
-        self.spread = self.most.found[0][2]
         # most of what a single head costs stays when it has as many weights
         self.by_sharing = self.fewer[-1].widened > self.fewer[-1].more / 2
         # to share from the first step beats averages that are trained further

@@ -63,13 +63,14 @@ class View:
         both = [(law_of(target, ids), law_of(draft, ids)) for ids in texts_before_guesses(texts, found)]
         alpha = round(float(np.mean([np.minimum(*laws).sum() for laws in both])), SPEED_DIGITS) if both else 0.0
         cost = round(reads(draft, len(ids)) / reads(target, len(ids)), SPEED_DIGITS)
-        self.trace, self.rounds = trace, rounds
+        self.trace = trace
         self.choices = (Choice("stage", range(len(STAGES) * len(rounds)), 1),)
         self.fields = (Choice("lens", ("", *CAN_BE_ASKED), "", in_figure=False),)
         self.target = target.name
         self.draft = draft.name
         self.prompt = settings.prompt
         self.text = target.tokenizer.decode(texts[-1])
+        self.round_of = [one for one in rounds for _ in STAGES]  # of each case
         self.labels = [(i, stage) for i in range(1, len(rounds) + 1) for stage in STAGES]
         self.cases = [range(stage, len(self.labels), len(STAGES)) for stage in range(len(STAGES))]  # by stage
         self.columns = columns([[vocabulary[i] for i in text] for text in texts], found, vocabulary)
@@ -92,11 +93,6 @@ class View:
         self.chained = branches(target, draft, ids, (1,) * len(WIDTHS))
         self.branched = branches(target, draft, ids, WIDTHS)  # and with trees
         self.asks = asks()
-
-    @property
-    def round_of(self) -> list[RoundShown]:
-        """Of each case."""
-        return [one for one in self.rounds for _ in STAGES]
 
 
 view = View

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.course.inside.path import QKV, Stop
+from microgpt.course.inside.path import MADE_WITH, QKV, Stop
 from microgpt.viz.drawing.lens import (
     ROUNDINGS,
     Score,
@@ -30,7 +30,6 @@ from microgpt.weights import Model
 
 MOST_ASKED = 16  # numbers of a row that can be pointed at one by one
 ROUNDED = 2  # of what a line comes to
-MATRIX_OF = {"q": "wq", "k": "wk", "v": "wv", "attn_out": "wo", "mlp_hidden": "fc1", "mlp_out": "fc2"}
 NORMED = ("attn_norm", "mlp_norm")
 JOINED = ("resid_mid", "resid_pre", "resid_final")  # the stream, and what was added to it
 
@@ -104,7 +103,7 @@ class Calculation:
         if stop.name == "logits":
             row, matrix = logit_factors(params, self.config, stream)
         else:
-            matrix = params.get(here + MATRIX_OF[stop.name], stream[:, None])
+            matrix = params.get(here + MADE_WITH[stop.name][0], stream[:, None])
             row = self.values[-1]["attn_norm", stop.layer].ravel() if stop.name in QKV else branch
         if matrix.shape[1] != row.size:
             return None

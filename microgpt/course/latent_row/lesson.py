@@ -82,9 +82,11 @@ class View:
         self.head = one_head(recording, layer)
         self.trace = recording.trace
         self.choices = (Choice("way", range(2), 0),)
+        self.fields = (Choice("lens", ("", *self.head.lines.names()), "", in_figure=False),)
         self.model = recording.model.name
         self.config = c
         self.ways = ways(c, n)
+        self.row = c.kv_lora_rank + c.rope_dim  # numbers that are kept of a token
         self.own = v_dim(c)  # numbers of a head's key that are its own
         self.as_gqa = numbers_per_token(config_of("gqa"))  # numbers per token of stories
         self.difference = both_ways(model, ids)  # of the logits, both ways
@@ -102,16 +104,6 @@ class View:
         self.by_delta = error(PAIR_WIDTH, True)
         assert large.latent
         self.asks = asks(large.latent.d_c, large.latent.d_rope, large.config.n_layer, KEPT_STATE, GROUPED)
-
-    @property
-    def row(self) -> int:
-        """Numbers that are kept of a token."""
-        return self.config.kv_lora_rank + self.config.rope_dim
-
-    @property
-    def fields(self) -> tuple[Choice, ...]:
-        """What is asked where it comes from."""
-        return (Choice("lens", ("", *self.head.lines.names()), "", in_figure=False),)
 
 
 view = View

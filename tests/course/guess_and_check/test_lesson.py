@@ -52,7 +52,7 @@ def test_each_stage_shows_what_stands(run: Run) -> None:
     made, tree = run
     words = list(made.trace.about["text"])
     at = len(words) - made.written
-    for i, one in enumerate(made.rounds):
+    for i, one in enumerate(made.round_of[:: len(STAGES)]):
         draft, check, keep = (standing(tree, len(STAGES) * i + stage) for stage in range(3))
         before = [word for word, state in draft if state == "text"]
         assert before == words[:at]
@@ -71,7 +71,7 @@ def test_rows_come_with_the_pass_and_go_with_what_fell(run: Run) -> None:
     words, model = list(made.trace.about["text"]), MODELS[0]
     at, limit = len(words) - made.written, 0.0
     held = dict[int, tuple[list[str], int]]()
-    for i, one in enumerate(made.rounds):
+    for i, one in enumerate(made.round_of[:: len(STAGES)]):
         text_then = [*words[:at], *(guess.token for guess in one.guesses)]
         at += one.accepted + bool(one.chosen)
         held |= {
@@ -107,7 +107,7 @@ def rows_of(model: Model, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 def test_guesses_are_judged_one_after_another_up_to_the_first_that_falls(run: Run) -> None:
     made, tree = run
-    for i, one in enumerate(made.rounds):
+    for i, one in enumerate(made.round_of[:: len(STAGES)]):
         case = f"D{len(STAGES) * i + 1}"
         beams = [beam for column in columns(tree) for beam in find(column, "beam", case)]
         assert [f"R{n}" in classes(beam) for n, beam in enumerate(beams)] == [True] * len(beams)
@@ -125,7 +125,7 @@ def test_chances_are_those_of_both_models(run: Run) -> None:
     made, _ = run
     words, common = list(made.trace.about["text"]), []
     at = len(words) - made.written
-    for one in made.rounds:
+    for one in made.round_of[:: len(STAGES)]:
         for i, guess in enumerate(one.guesses):
             p, q = laws([*words[:at], *(g.token for g in one.guesses[:i])])
             token = MODELS[0].tokenizer.vocabulary.index(guess.token)
