@@ -7,7 +7,6 @@ position tells which query a row has learned from. Knows models and their gradie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +15,6 @@ from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, Report
 from microgpt.decode import decode_step
 from microgpt.model import forward, softmax
-
-
-class Arrivals(NamedTuple):
-    """`own` and `later` [2 (K, V), n_layer, n]: the length of the gradient at each row, by where it comes from."""
-
-    own: Array
-    later: Array
 
 
 def record_tape(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[Tape, Array]:
@@ -44,29 +36,30 @@ def gradients(params: Params, config: Config, token_ids: Sequence[int], detached
 def by_query(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
     """What reaches row j of K or V from the loss at position i: [2, n_layer, n (i), n (j), n_kv_head, head_dim]."""
     tape, dlogits = record_tape(params, config, token_ids)
-    n = len(dlogits)
-    found = np.zeros((2, config.n_layer, n, n, config.n_kv_head, config.head_dim))
+    alone = np.eye(len(dlogits))[..., None] * dlogits  # [i, n, vocab_size]: nothing but the row of one position
+    return np.stack([at_rows(params, config, token_ids, tape, one) for one in alone], axis=2)
+
+
+def at_rows(params: Params, config: Config, token_ids: Sequence[int], tape: Tape, dlogits: Array) -> Array:
+    """What one backward pass reports at each row of K and V: [2, n_layer, n, n_kv_head, head_dim]."""
+    found = np.zeros((2, config.n_layer, len(dlogits), config.n_kv_head, config.head_dim))
     grads = {name: np.zeros_like(value) for name, value in params.items()}
-    for i in range(n):
-        alone = np.zeros_like(dlogits)
-        alone[i] = dlogits[i]
 
-        def keep(report: Report, i: int = i) -> None:
-            name, value, _, layer = report
-            if name in ("dk", "dv"):
-                found[int(name == "dv"), layer, i] = value
+    def keep(report: Report) -> None:
+        name, value, _, layer = report
+        if name in ("dk", "dv"):
+            found[int(name == "dv"), layer] = value
 
-        backward(params, config, token_ids[:-1], tape, alone, grads, keep)
+    backward(params, config, token_ids[:-1], tape, dlogits, grads, keep)
     return found
 
 
-def arrivals(params: Params, config: Config, token_ids: Sequence[int]) -> Arrivals:
-    """For each row: how much comes from the loss at its own position, how much from all later ones together."""
-    found = by_query(params, config, token_ids)
-    n = found.shape[2]
-    own = np.stack([found[:, :, j, j] for j in range(n)], axis=2)  # [2, n_layer, n, n_kv_head, head_dim]
-    later = found.sum(axis=2) - own
-    return Arrivals(*(np.sqrt((part**2).sum(axis=(-1, -2))) for part in (own, later)))
+def arrivals(found: Array) -> tuple[Array, Array]:
+    """The length of the gradient at each row, [2 (K, V), n_layer, n], of what by_query has found: what comes from the
+    loss at its own position, and what from all later ones together."""
+    own = np.stack([found[:, :, j, j] for j in range(found.shape[2])], axis=2)  # [2, n_layer, n, n_kv_head, head_dim]
+    own_length, later = (np.sqrt((part**2).sum(axis=(-1, -2))) for part in (own, found.sum(axis=2) - own))
+    return own_length, later
 
 
 def losses(params: Params, config: Config, token_ids: Sequence[int], cached: bool = False) -> Array:
@@ -82,13 +75,4 @@ def losses(params: Params, config: Config, token_ids: Sequence[int], cached: boo
 def gap(params: Params, config: Config, token_ids: Sequence[int], summed: Array) -> float:
     """How far `summed`, by_query added up over the queries, is from what one backward pass reports at each row."""
     tape, dlogits = record_tape(params, config, token_ids)
-    gaps = []
-
-    def compare(report: Report) -> None:
-        name, value, _, layer = report
-        if name in ("dk", "dv"):
-            gaps.append(float(np.abs(value - summed[int(name == "dv"), layer]).max()))
-
-    grads = {name: np.zeros_like(value) for name, value in params.items()}
-    backward(params, config, token_ids[:-1], tape, dlogits, grads, compare)
-    return max(gaps)
+    return float(np.abs(at_rows(params, config, token_ids, tape, dlogits) - summed).max())

@@ -74,8 +74,8 @@ A100 = Machine(
 class Passes:
     """A hook that counts passes: `passes.found`, from the shapes that the model reports."""
 
-    def __init__(self, config: Config, bytes_per_value: int, then: Hook | None = None) -> None:
-        self.config, self.bytes_per_value, self.then = config, bytes_per_value, then
+    def __init__(self, config: Config, then: Hook | None = None) -> None:
+        self.config, self.then = config, then
         self.found: list[SchedulePass] = []
         self._counter = Counter(config)
 
@@ -90,7 +90,7 @@ class Passes:
             _, self._n, self._t = np.shape(value)
         if name == "logits":
             macs = int(self._counter.macs.sum())
-            self.found.append(pass_of(self.config, self._n, self._t - self._n, macs, self.bytes_per_value))
+            self.found.append(pass_of(self.config, self._n, self._t - self._n, macs))
 
 
 class ScheduleRun(NamedTuple):
@@ -103,11 +103,11 @@ class ScheduleRun(NamedTuple):
 
 
 def run_schedule(
-    model: Model, token_ids: Sequence[int], chunk: int, max_new: int, bytes_per_value: int = 2, hook: Hook | None = None
+    model: Model, token_ids: Sequence[int], chunk: int, max_new: int, hook: Hook | None = None
 ) -> ScheduleRun:
     """Run the prompt in passes of `chunk` tokens, then decode up to `max_new` tokens while there is room."""
     config, ids = model.config, list(token_ids)
-    cache, passes = KVCache(config), Passes(config, bytes_per_value, hook)
+    cache, passes = KVCache(config), Passes(config, hook)
     logits = prefill(model.params, config, ids, cache, passes, chunk)
     n_prefill = len(passes.found)
     for _ in range(max_new):
@@ -145,20 +145,18 @@ def weights_read(config: Config, n: int) -> int:
     return sum(n * shape[1] if name in tables else math.prod(shape) for name, shape in shapes.items())
 
 
-def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int) -> SchedulePass:
-    """The pass of n tokens behind `start` rows: every weight is read once, and so is every old row of K and V."""
-    return SchedulePass(
-        n, start, macs, weights_read(config, n) * bytes_per_value, kv_bytes(config, start, bytes_per_value)
-    )
+def pass_of(config: Config, n: int, start: int, macs: int) -> SchedulePass:
+    """The pass of n tokens behind `start` rows, in 16-bit numbers: it reads all weights and old rows of K and V."""
+    return SchedulePass(n, start, macs, 2 * weights_read(config, n), kv_bytes(config, start, 2))
 
 
-def estimate(config: Config, n: int, start: int, bytes_per_value: int = 2) -> SchedulePass:
+def estimate(config: Config, n: int, start: int) -> SchedulePass:
     """The same for a model that is not run: multiply-adds by the closed form."""
     macs = formula_macs(config, n, start + n, range(config.n_layer), 1)
-    return pass_of(config, n, start, int(macs.sum()), bytes_per_value)
+    return pass_of(config, n, start, int(macs.sum()))
 
 
-def compute_bound_from(config: Config, machine: Machine, start: int = 0) -> int | None:
+def compute_bound_from(config: Config, machine: Machine) -> int | None:
     """The fewest tokens in a pass for which computing takes longer than reading; None if its context has no room."""
-    passes = range(1, config.n_ctx - start + 1)
-    return next((n for n in passes if estimate(config, n, start).intensity >= machine.balance), None)
+    passes = range(1, config.n_ctx + 1)
+    return next((n for n in passes if estimate(config, n, 0).intensity >= machine.balance), None)

@@ -28,6 +28,7 @@ COMMON = {  # names that may stand in more than three modules, and why
     "states": "the numbers that a states.css is written with, and a filter that writes classes of states",
     "asks": "the questions of a lesson",
     "TASKS": "the exercises of a lesson",
+    "ASKED": "what can be asked where it comes from, on a page",
     "drawing": "the picture of a lesson",
     "Drawing": "its parts",
     "main": "what a command runs",

@@ -71,9 +71,9 @@ def test_rows_hear_from_their_own_and_later_queries_never_from_earlier_ones(case
     n = found.shape[2]
     for j in range(n):
         assert not found[:, :, :j, j].any()
-    got = arrivals(case.params, case.config, case.token_ids)
-    assert got.own.shape == got.later.shape == (2, case.config.n_layer, n)
-    assert np.abs(got.later[:, :, -1]).max() == 0
+    own, later = arrivals(found)
+    assert own.shape == later.shape == (2, case.config.n_layer, n)
+    assert np.abs(later[:, :, -1]).max() == 0
 
 
 @given(cases(min_tokens=2))

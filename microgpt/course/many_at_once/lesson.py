@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from microgpt.course.many_at_once.questions import asks
 from microgpt.course.many_at_once.timeline import places_kept, timeline
@@ -29,16 +29,6 @@ MOST = 99  # the percentile beside each median
 LARGE_CARD, SMALL_CARD, AS_OF = 70 * 2**30, "A100", "2026"  # bytes, a card that is not for all that; of vLLM's defaults
 
 
-class TextBox(NamedTuple):
-    """A text in a pass."""
-
-    kind: str  # prompt, decode, wait, place (kept for nobody), or nothing
-    n: int  # tokens that are run
-    lost: bool  # its rows were taken from it
-    first: bool  # here it writes its first token
-    ends: bool
-
-
 class View:
     """Six texts, and ten thousand."""
 
@@ -47,8 +37,7 @@ class View:
         asked = batches.six(model, settings.prompt)
         policies = batches.ways(asked)
         runs = {kind: batches.serve(model, asked, *one) for kind, one in policies.items()}
-        most = max(one.tokens for run in runs.values() for one in run.passes)
-        ways = [PolicyPasses(place, kind, run, most) for place, (kind, run) in enumerate(runs.items())]
+        ways = [PolicyPasses(place, kind, run) for place, (kind, run) in enumerate(runs.items())]
         words = [[show(model.tokenizer.vocabulary[i]) for i in one.ids] for one in asked]
         whole = [[show(model.tokenizer.vocabulary[i]) for i in ids] for ids in runs["chunks"].ids]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt, "texts": words}
@@ -71,10 +60,10 @@ class View:
         self.waits = [
             waits(kind, busy[0][1][kind].budget, [policies[kind].seen for _, policies in busy]) for kind in shown
         ]
-        self.ticks = [(share_of_line(seconds), short_time(seconds)) for seconds in TICKS]
+        self.ticks = [(share_of_line(x), (1000 * x, 0, True) if x < 1 else (x, 0, False)) for x in TICKS]
         self.loads = busy  # requests per second, the fewest first, and what they see by policy
         # requests per second, by the policies that do not keep up with the most
-        self.most_served = most_served(busy[-1][1])
+        self.most_served = {kind: measured.REQUESTS / busy[-1][1][kind].seen.seconds for kind in ("static", "reserved")}
         self.longest = longest()  # the tokens of the longest prompt, and how many of the requests have it
         # by how much two budgets above that differ at most, in any of the times
         self.apart = max(time_difference(policies["whole"].seen, policies["wide"].seen) for _, policies in busy)
@@ -96,27 +85,16 @@ view = View
 class PolicyPasses:
     """A policy, with all passes of the six texts."""
 
-    def __init__(self, place: int, kind: str, run: BatchRun, most: int) -> None:
-        held, again = run.policy.static, list(rows_lost(run))
+    def __init__(self, place: int, kind: str, run: BatchRun) -> None:
+        again = list(rows_lost(run))
         self.run = run
         self.place = place  # among the policies
         self.kind = kind  # chunks, whole, static or small
-        self.columns = [PassColumn(run, i, most, held) for i in range(len(run.passes))]
-        self.budget = 0 if held else run.policy.budget  # 0 where none is kept
-        # how high its line is among the bars, in tokens; 0 where no bar would reach it
-        self.budget_line = self.budget if self.budget <= most else 0
+        self.columns = [PassColumn(run, i) for i in range(len(run.passes))]
+        self.budget = 0 if run.policy.static else run.policy.budget  # 0 where none is kept
         self.preempted = len(again)
         self.lost = sum(lost for lost, _ in again)  # rows that were taken away,
         self.found = sum(found for _, found in again)  # and of these, those that were found again
-
-    @property
-    def longest(self) -> int:
-        """Between two tokens of a text that writes."""
-        return max(self.run.between)
-
-    @property
-    def end(self) -> int:
-        return sum(column.length for column in self.columns)
 
 
 def rows_lost(run: BatchRun) -> Iterator[tuple[int, int]]:
@@ -129,17 +107,17 @@ def rows_lost(run: BatchRun) -> Iterator[tuple[int, int]]:
 
 
 class PassColumn:
-    """A pass: how long it takes, a box per text, what it runs of its budget, and the passes after which it is there."""
+    """A pass: how long it takes, a box per text, and what it runs."""
 
-    def __init__(self, run: BatchRun, i: int, most: int, static: bool) -> None:
+    def __init__(self, run: BatchRun, i: int) -> None:
         one = run.passes[i]
         parts = {part.text: part for part in one.parts}
-        kept = places_kept(run, i) if static else set()
+        kept = places_kept(run, i) if run.policy.static else set()
         self.length = one.end - one.start
         self.clock = f"{one.end} for{self.length}"  # in states.css: by and this, when it ends and how long it takes
-        self.boxes = [box(run, one, text, parts.get(text), text in kept) for text in range(len(run.ids))]
+        # of each text: prompt, decode, wait, place (kept for nobody) or nothing, and the tokens that are run
+        self.boxes = [box(one, text, parts.get(text), text in kept) for text in range(len(run.ids))]
         self.tokens = one.tokens
-        self.share = one.tokens / most  # of the largest pass of all
         self.plan = " ".join(TEXT_LETTERS[part.text] + str(part.n) for part in one.parts)
         self.waiting = letters_of(one.waiting)
         self.lost = letters_of(one.preempted)
@@ -151,13 +129,10 @@ def letters_of(texts: Iterable[int]) -> str:
     return ", ".join(TEXT_LETTERS[text] for text in texts)
 
 
-def box(run: BatchRun, one: BatchPass, text: int, part: TextPart | None, kept: bool) -> TextBox:
-    lost, times = text in one.preempted, run.written[text]
-    if part is None:
-        return TextBox("place" if kept else "wait" if text in one.waiting else "", 0, lost, False, False)
-    return TextBox(
-        "prompt" if part.prompt else "decode", part.n, lost, part.whole and one.end == times[0], text in one.ended
-    )
+def box(one: BatchPass, text: int, part: TextPart | None, kept: bool) -> tuple[str, int]:
+    if part:
+        return "prompt" if part.prompt else "decode", part.n
+    return "place" if kept else "wait" if text in one.waiting else "", 0
 
 
 def loads(kept: Mapping[str, RunSummary]) -> dict[str, Load]:
@@ -168,18 +143,11 @@ class Load:
     """Ten thousand requests under a policy or a routing."""
 
     def __init__(self, kind: str, seen: RunSummary) -> None:
-        policy = measured.POLICIES[kind].policy if kind in measured.POLICIES else measured.POLICIES["chunks"].policy
-        first, gap = ((time_of(half), time_of(most)) for half, most in (seen.first, seen.between))
+        policy = measured.POLICIES.get(kind, measured.POLICIES["chunks"]).policy
         self.kind, self.seen = kind, seen
-        self.first = first  # until the first token: the median, and the 99th percentile
-        self.gap = gap  # between two tokens, the same
+        # until the first token, and between two tokens: the median, and the 99th percentile
+        self.first, self.gap = (tuple(map(time_of, times)) for times in (seen.first, seen.between))
         self.budget = 0 if policy.static else policy.budget  # tokens of a pass; 0 where none is kept
-
-
-def most_served(policies: dict[str, Load]) -> dict[str, float]:
-    """Requests per second that a policy has served, where their queue has grown as long as they came."""
-    seen = {kind: one.seen for kind, one in policies.items() if kind in ("static", "reserved")}
-    return {kind: measured.REQUESTS / one.seconds for kind, one in seen.items()}
 
 
 def time_difference(one: RunSummary, other: RunSummary) -> float:
@@ -193,10 +161,6 @@ def longest() -> tuple[int, int]:
     """The tokens of the longest prompt, and how many have so many: lengths do not depend on the rate."""
     prompts = [request.prompt for request in requests(measured.REQUESTS, measured.RATES[0], measured.SEED)]
     return max(prompts), prompts.count(max(prompts))
-
-
-def short_time(seconds: float) -> Time:
-    return (1000 * seconds, 0, True) if seconds < 1 else (seconds, 0, False)
 
 
 def time_of(seconds: float) -> Time:

@@ -49,11 +49,6 @@ class Lane(NamedTuple):
     pieces: list[Piece]
     lost: list[tuple[int, int]]  # policy, and when its rows were taken away
 
-    @property
-    def first(self) -> list[int]:
-        """When its first token is written, under each policy."""
-        return self.words[0][1]
-
 
 class Timeline(NamedTuple):
     lanes: list[Lane]
@@ -81,13 +76,10 @@ def timeline(runs: Sequence[BatchRun], asked: Sequence[str], words: Sequence[Seq
             )
         )
     ends = [run.passes[-1].end for run in runs]
-    found = [
-        {("pass", i): Span(one.start, one.end - one.start, one.tokens) for i, one in enumerate(run.passes)}
-        for run in runs
-    ]
+    passes = [[Span(one.start, one.end - one.start, one.tokens) for one in run.passes] for run in runs]
     columns = [
-        Piece("pass", [each.get(("pass", i), Span(end)) for each, end in zip(found, ends, strict=True)])
-        for i in range(max(len(run.passes) for run in runs))
+        Piece("pass", [found[i] if i < len(found) else Span(end) for found, end in zip(passes, ends, strict=True)])
+        for i in range(max(map(len, passes)))
     ]
     return Timeline(lanes, columns, max(ends), max(one.tokens for run in runs for one in run.passes))
 

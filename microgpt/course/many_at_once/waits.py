@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from microgpt.serving.simulate import RunSummary
 
@@ -13,11 +13,7 @@ LEAST, MOST = 0.001, 1000.0
 TICKS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 
 
-class Spans(NamedTuple):
-    """In each load from the median to the percentile of the slowest: where it begins, and how long it is."""
-
-    left: list[float]
-    width: list[float]
+Spans: TypeAlias = tuple[list[float], list[float]]  # in each load from the median on: where it begins, how long it is
 
 
 class Waits(NamedTuple):
@@ -35,7 +31,7 @@ def waits(kind: str, budget: int, seen: Sequence[RunSummary]) -> Waits:
 
 def to_spans(times: Sequence[Sequence[float]]) -> Spans:
     ends = [(share_of_line(half), share_of_line(most)) for half, most in times]
-    return Spans([left for left, _ in ends], [right - left for left, right in ends])
+    return [left for left, _ in ends], [right - left for left, right in ends]
 
 
 def share_of_line(seconds: float) -> float:

@@ -36,7 +36,7 @@ FIELDS = (  # of the form: a model, bytes a number, texts, tokens in each, GB, a
     Field("memory", str(CARD_GB), 1, MOST_COUNT),
     Field("config"),
 )
-FACTOR_NAMES = ("kinds", "layers", "heads", "numbers", "bytes")  # what can be asked where it comes from: the factors
+ASKED = ("kinds", "layers", "heads", "numbers", "bytes")  # what can be asked where it comes from: the factors
 # bytes of the inside of one MLP of FIRST_MODEL, when such a text is run in one pass
 ACTIVATIONS = 2 * PRESETS[FIRST_MODEL].config.n_mlp * PRESETS[FIRST_MODEL].config.n_ctx
 GIB_OVER_GB = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
@@ -146,10 +146,14 @@ class View:
         # fewest texts, each as long as FIRST_MODEL sees, for which a step reads at least as much cache as weights
         self.crowd = crowd(PRESETS[FIRST_MODEL])
         self.asks = asks(PRESETS[FIRST_MODEL])
-        self.fields = (*FIELDS, Choice("lens", ("", *FACTOR_NAMES), "", in_figure=False))
+        self.fields = (*FIELDS, Choice("lens", ("", *ASKED), "", in_figure=False))
 
 
 view = View
+
+
+def can_be_asked() -> tuple[str, ...]:
+    return ASKED
 
 
 def crowd(model: Architecture) -> int:
@@ -161,7 +165,9 @@ def crowd(model: Architecture) -> int:
 def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The reader's own numbers: a preset, or a config.json that was pasted."""
     pasted = fields.get("config", "").strip()
-    model = from_config_json(pasted) if pasted else preset(fields["preset"])
+    if not pasted and fields["preset"] not in PRESETS:
+        raise UserError("There is no model “%(name)s” in the list.", name=fields["preset"][:40])
+    model = from_config_json(pasted) if pasted else PRESETS[fields["preset"]]
     if fields["size"] not in BYTES_OF:
         raise UserError("There is no number format “%(text)s” here.", text=fields["size"][:40])
     known = ModelShape(
@@ -177,12 +183,6 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
         * GB,
     )
     return state, [patch("#calculated", render.render("course/memory/_known.html", known=known, asking=False))]
-
-
-def preset(name: str) -> Architecture:
-    if name not in PRESETS:
-        raise UserError("There is no model “%(name)s” in the list.", name=name[:40])
-    return PRESETS[name]
 
 
 def parse_count(text: str, message: str) -> int:

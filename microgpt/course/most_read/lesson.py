@@ -13,7 +13,7 @@ from microgpt.errors import N_
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.lens import as_printed, fewest, near
-from microgpt.viz.drawing.picture import bars
+from microgpt.viz.drawing.picture import MOST_TOKENS, bars
 from microgpt.viz.lesson import Choice, Table
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -22,6 +22,7 @@ TABLE_HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_(
 
 LIBRARIES = 2026, "kvpress"  # what engines do is as of; a library for trying out what they do not
 AS_PRINTED = 2  # of what is received
+ASKED = tuple(f"r{row}" for row in range(MOST_TOKENS))  # what can be asked where it comes from: what rows have received
 STANDS_OUT = 3  # the column with the bars: the weight alone would show how old a row is
 
 
@@ -99,8 +100,6 @@ class View:
             for at in heads
         ]
         self.table = self.tables[heads.index((layer, head))]  # of the head with the row that stands out
-        self.n_heads = len(heads)  # of all layers
-        self.first = tokens[0]  # the first token of the text
         # the row that stands out most
         self.layer, self.head, self.token, self.steps = layer, head, tokens[row], steps[row]
         self.received, self.share = float(total[layer, head, row]), float(read.max())  # times an even share
@@ -108,19 +107,14 @@ class View:
         self.first_wins = int((total.argmax(axis=-1) == 0).sum())
         self.above = int((shares > 1).any(axis=(0, 1)).sum())  # rows that have more than an even share in some head
         self.asks = asks(float(even_shares(n)[0]), total, (layer, head))
-
-    @property
-    def fields(self) -> tuple[Choice, ...]:
-        """What is asked where it comes from."""
-        return (Choice("lens", ("", *row_names(self.n)), "", in_figure=False),)
+        self.fields = (Choice("lens", ("", *ASKED[:n]), "", in_figure=False),)
 
 
 view = View
 
 
-def row_names(n: int) -> list[str]:
-    """What can be asked where it comes from: what each of `n` rows has received."""
-    return [f"r{row}" for row in range(n)]
+def can_be_asked() -> tuple[str, ...]:
+    return ASKED
 
 
 def weights_by_step(trace: Trace, config: Config) -> Array:

@@ -28,12 +28,8 @@ N_GUESSES = 6  # likeliest next tokens that are shown
 CROWDS = ("", 50), ("small", 66), ("smaller", 84)
 TEMPERATURES = (0.5, 1.0, 2.0)
 SENTENCE_SEEDS = range(5)  # of the drawn sentences; the first five, not the best five
-EVENTS_KEPT = (
-    "embed",
-    "logits",
-    "sample",
-)  # what the page's own trace holds of every pass; all of it would be megabytes
-LARGE_MODELS = ("GPT-2 124M", "Llama-3-8B")
+EVENTS_KEPT = ("embed", "logits", "sample")  # of every pass in the page's own trace; all of it would be megabytes
+LARGE_CONFIGS = {name: PRESETS[name].config for name in ("GPT-2 124M", "Llama-3-8B")}
 
 
 class Chip(NamedTuple):
@@ -115,16 +111,13 @@ class View:
         self.total_new = total - again
         self.percent_again = 100 * again / total
         self.difference = max(one.difference for one in passes)
-        self.n_new = len(passes)
-        self.large = [(name, PRESETS[name].config.n_layer) for name in LARGE_MODELS]  # name, layers
-        self.vocabularies = [(name, PRESETS[name].config.vocab_size) for name in LARGE_MODELS]  # name, entries
-        self.open_text = text_of(model, passes[at].token_ids)
+        self.open_text = model.tokenizer.decode(passes[at].token_ids)
         self.open_pass = at
         self.open_best = word(model, others[0])
         self.open_other = word(model, other)
         self.open_table = table  # temperature, probability of both
-        self.other_text = text_of(model, loop.complete(model, [*passes[at].token_ids, other]))
-        self.drawn = [text_of(model, loop.complete(model, first_ids, 1.0, seed)) for seed in SENTENCE_SEEDS]
+        self.other_text = model.tokenizer.decode(loop.complete(model, [*passes[at].token_ids, other]))
+        self.drawn = [model.tokenizer.decode(loop.complete(model, first_ids, 1.0, seed)) for seed in SENTENCE_SEEDS]
         self.asks = asks(model, passes, *table[-1])
 
 
@@ -166,8 +159,3 @@ def chance(logits: Array, temperature: float, token_id: int) -> float:
 
 def word(model: Model, token_id: int) -> str:
     return show(model.tokenizer.vocabulary[token_id])
-
-
-def text_of(model: Model, token_ids: Sequence[int]) -> str:
-    """Tokens as a reader would write them."""
-    return model.tokenizer.decode(list(token_ids))

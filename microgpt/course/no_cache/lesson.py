@@ -7,9 +7,9 @@ from functools import cache
 from typing import NamedTuple
 
 from microgpt.attention import cross
-from microgpt.course.no_cache.mask import drawing
+from microgpt.course.no_cache.mask import Experiment, drawing
 from microgpt.course.no_cache.questions import asks
-from microgpt.experiments.validity import another, rows_under, staleness
+from microgpt.experiments.validity import another
 from microgpt.serving.adapters import draw_adapter as drawn_adapter
 from microgpt.serving.adapters import void
 from microgpt.viz.controls import Choice
@@ -18,7 +18,6 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
-SAME_ROWS = 1e-9  # rows that differ by less are the same: a longer pass rounds in another order
 MASK_KINDS = ("causal", "blocks", "none")
 SHOWN_STEPS = 6  # of the decoder
 ADAPTED = (("wq",), ("wk",), ("wv",), ("wo",), ("fc1",))  # matrices, each in all layers
@@ -63,28 +62,21 @@ class View:
             for what, where, now in changes
             for kind in MASK_KINDS
         ]
-        texts = [now for _, _, now in changes for _ in MASK_KINDS]
-        words = [[show(model.tokenizer.vocabulary[i]) for i in now] for now in texts]
-        adapters = adapt(model, ids)
+        words = [[show(model.tokenizer.vocabulary[i]) for i in now] for _, _, now in changes for _ in MASK_KINDS]
+        strips = row_pairs(
+            model.config.head_dim, *(one.rows for one in experiments), *(one.then for one in experiments)
+        )
+        cached = {one.kind: rows for one, rows in zip(experiments, strips, strict=False)}
+        longer = zip(experiments, strips[len(experiments) :], strict=True)
+        written = {one.kind: rows for one, rows in longer if one.what == "append"}
         self.n, self.block, self.experiments = n, block, experiments
         self.trace = recording.trace
         self.choices = (Choice("mask", range(len(experiments)), MASK_KINDS.index("none")),)
-        self.model = model.name
         self.n_layer = model.config.n_layer
-        of_text = row_pairs(
-            model.config.head_dim, *(one.rows for one in experiments), *(one.then for one in experiments)
-        )
-        cached = {one.kind: rows for one, rows in zip(experiments, of_text, strict=False)}
-        written = {
-            one.kind: rows
-            for one, rows in zip(experiments, of_text[len(experiments) :], strict=True)
-            if one.what == "append"
-        }
         self.drawing = drawing(experiments, words, cached, written)
         self.steps = decode(model, ids)
-        self.source = n  # its tokens
         self.known = models_in_use()
-        self.adapted = adapters
+        self.adapted = adapt(model, ids)
         # passes over an answer, and the tokens that are run in them
         self.rounds = [(rounds, rounds * DENOISED) for rounds in DENOISING_PASSES]
         self.asks = asks()
@@ -94,31 +86,6 @@ class View:
 
 
 view = View
-
-
-class Experiment:
-    """What one mask makes of one change of the text."""
-
-    def __init__(
-        self, model: Model, kind: str, block: int, ids: Sequence[int], what: str, at: int, now: Sequence[int]
-    ) -> None:
-        self.rows, self.then = (rows_under(model.params, model.config, text, block) for text in (ids, now))
-        found = staleness(self.rows, self.then)
-        off = [[x if x > SAME_ROWS else 0.0 for x in layer] for layer in found.tolist()]
-        by_layer = [sum(x > 0 for x in layer) for layer in off]
-        size, vocabulary = len(now), model.tokenizer.vocabulary
-        self.by_layer = by_layer
-        self.kind = kind  # of the mask: causal, blocks or none
-        self.what = what  # append or change
-        self.at = at  # position of the new token
-        self.token = show(vocabulary[ids[at]]) if at < len(ids) else ""  # that was there; "" where one is appended
-        self.now = show(vocabulary[now[at]])
-        # query by key, of the text as it is now
-        self.sees = [[j // block <= i // block for j in range(size)] for i in range(size)]
-        self.off = off  # layer by position: how far each cached row is from what it would be now, 0 if it is right
-        self.n_stale = sum(by_layer)
-        self.n_rows = sum(map(len, off))
-        self.rounding = float(found[found <= SAME_ROWS].max(initial=0))  # the largest difference of a row that is right
 
 
 def decode(model: Model, ids: Sequence[int]) -> list[cross.CrossStep]:

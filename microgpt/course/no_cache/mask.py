@@ -7,24 +7,39 @@ stale. It is one drawing for all experiments; each piece of it says in which of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from microgpt.experiments.validity import rows_under, staleness
 from microgpt.viz.drawing.heat import RowPair
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model
+
+SAME_ROWS = 1e-9  # rows that differ by less are the same: a longer pass rounds in another order
 
 
-class ExperimentShown(Protocol):
-    """What of an experiment is drawn."""
+class Experiment:
+    """What one mask makes of one change of the text."""
 
-    @property
-    def what(self) -> str: ...
-    @property
-    def at(self) -> int: ...
-    @property
-    def sees(self) -> list[list[bool]]: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def off(self) -> list[list[float]]: ...
+    def __init__(
+        self, model: Model, kind: str, block: int, ids: Sequence[int], what: str, at: int, now: Sequence[int]
+    ) -> None:
+        self.rows, self.then = (rows_under(model.params, model.config, text, block) for text in (ids, now))
+        found = staleness(self.rows, self.then)
+        off = [[x if x > SAME_ROWS else 0.0 for x in layer] for layer in found.tolist()]
+        by_layer = [sum(x > 0 for x in layer) for layer in off]
+        size, vocabulary = len(now), model.tokenizer.vocabulary
+        self.by_layer = by_layer
+        self.kind = kind  # of the mask: causal, blocks or none
+        self.what = what  # append or change
+        self.at = at  # position of the new token
+        self.token = show(vocabulary[ids[at]]) if at < len(ids) else ""  # that was there; "" where one is appended
+        self.now = show(vocabulary[now[at]])
+        # query by key, of the text as it is now
+        self.sees = [[j // block <= i // block for j in range(size)] for i in range(size)]
+        self.off = off  # layer by position: how far each cached row is from what it would be now, 0 if it is right
+        self.n_stale = sum(by_layer)
+        self.n_rows = sum(map(len, off))
+        self.rounding = float(found[found <= SAME_ROWS].max(initial=0))  # the largest difference of a row that is right
 
 
 class PairCases(NamedTuple):
@@ -60,7 +75,7 @@ Rows: TypeAlias = Sequence[Sequence[RowPair]]  # layer by position
 
 
 def drawing(
-    experiments: Sequence[ExperimentShown],
+    experiments: Sequence[Experiment],
     words: Sequence[Sequence[str]],
     cached: Mapping[str, Rows],
     written: Mapping[str, Rows],
@@ -81,20 +96,20 @@ def drawing(
     )
 
 
-def column(experiments: Sequence[ExperimentShown], words: Sequence[Sequence[str]], at: int) -> PositionColumn:
+def column(experiments: Sequence[Experiment], words: Sequence[Sequence[str]], at: int) -> PositionColumn:
     there = [i for i, text in enumerate(words) if at < len(text)]
     tokens = dict.fromkeys(words[i][at] for i in there)
     new = [i for i in there if experiments[i].at == at]
     return PositionColumn([(token, [i for i in there if words[i][at] == token]) for token in tokens], new)
 
 
-def cases_that_see(experiments: Sequence[ExperimentShown], query: int, key: int) -> PairCases:
+def cases_that_see(experiments: Sequence[Experiment], query: int, key: int) -> PairCases:
     cases = [i for i, one in enumerate(experiments) if query < len(one.sees) > key and one.sees[query][key]]
     return PairCases(cases, [i for i in cases if experiments[i].at == key != query])
 
 
 def rows_at(
-    experiments: Sequence[ExperimentShown], cached: Mapping[str, Rows], written: Mapping[str, Rows], layer: int, at: int
+    experiments: Sequence[Experiment], cached: Mapping[str, Rows], written: Mapping[str, Rows], layer: int, at: int
 ) -> list[tuple[RowPair, list[int]]]:
     """What stands there in each mask's cache; in the last place, what the new token brings."""
     found = []
@@ -108,7 +123,7 @@ def rows_at(
 
 
 def cases_that_keep(
-    experiments: Sequence[ExperimentShown], layer: int, at: int, rows: list[tuple[RowPair, list[int]]]
+    experiments: Sequence[Experiment], layer: int, at: int, rows: list[tuple[RowPair, list[int]]]
 ) -> Kept:
     cached = [i for i, one in enumerate(experiments) if at < len(one.off[layer])]
     stale = [i for i in cached if experiments[i].off[layer][at]]

@@ -23,7 +23,6 @@ FIRST_LAYER = 0
 class PositionRow(NamedTuple):
     """One position: the token that was cached, the one that stands there now, and one entry a layer."""
 
-    i: int
     token: str
     now: str
     changed: bool
@@ -44,14 +43,13 @@ class RowCases(NamedTuple):
 class PositionCases(NamedTuple):
     """One position through all experiments: the token that was cached, those that stand there now, a cell a layer."""
 
-    i: int
     token: str
     now: list[tuple[str, bool, list[int]]]  # token, whether it is another one, the experiments
     cells: list[RowCases]
 
 
 LONGER = ("append", "unmasked")  # kinds of experiments that append a token
-LABELS = {
+LABELS = {  # what is said of an experiment: its `at`, `token` and `now` are filled in
     "append": N_("append one"),
     "unmasked": N_("append one, no mask"),
     "change": N_("%(at)s %(token)s → %(now)s"),
@@ -70,35 +68,35 @@ class View:
         ids = recording.ids[: recording.n_prompt]
         before = cache_rows(model.params, model.config, ids)
 
-        def apply(kind: str, at: int, new_ids: Sequence[int], rows: Array) -> Experiment:
+        def compare(kind: str, at: int, new_ids: Sequence[int]) -> Experiment:
+            rows = cache_rows(model.params, model.config, new_ids)
             return Experiment(model, kind, at, ids, new_ids, staleness(before, rows))
-
-        def run(new_ids: Sequence[int]) -> Array:
-            return cache_rows(model.params, model.config, new_ids)
 
         experiments, cached = [], (before, before)  # with the mask, and without it
         if len(ids) < model.config.n_ctx:
-            longer = run(recording.ids)
             unmasked, rows = without_mask(model, ids, recording.ids)
-            experiments += [apply("append", len(ids), recording.ids, longer), unmasked]
-            cached = longer, rows
+            experiments += [compare("append", len(ids), recording.ids), unmasked]
+            cached = cache_rows(model.params, model.config, recording.ids), rows
         for at in range(1, len(ids)):
             swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
-            experiments.append(apply("change", at, swapped, run(swapped)))
-        moved = [ids[0], *ids[2:]]
+            experiments.append(compare("change", at, swapped))
         if len(ids) > 2:
-            experiments.append(apply("move", 1, moved, run(moved)))
+            experiments.append(compare("move", 1, [ids[0], *ids[2:]]))
         trained = after_one_training_step(model.params, model.config, ids)
-        experiments.append(apply("weights", 0, ids, cache_rows(trained, model.config, ids)))
+        off = staleness(before, cache_rows(trained, model.config, ids))
+        experiments.append(Experiment(model, "weights", 0, ids, ids, off))
         changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
         self.experiments, self.trace = experiments, recording.trace
         self.model, self.n, self.n_layer = model.name, len(ids), model.config.n_layer
         upto = Choice("upto", range(self.n_layer + 1), self.n_layer, in_figure=False)  # layers that are looked at
         self.choices = Choice("experiment", range(len(experiments)), changes[0]), upto
         words = [show(model.tokenizer.vocabulary[i]) for i in recording.ids[: cached[0].shape[1]]]
-        self.places = position_cases(experiments, words, *row_pairs(model.config.head_dim, *cached))
-        # what is said of an experiment: its `at`, `token` and `now` are filled in
-        self.labels = [LABELS[e.kind] for e in experiments]
+        pairs, ways = (
+            row_pairs(model.config.head_dim, *cached),
+            [routes(e, self.n_layer, len(words)) for e in experiments],
+        )
+        # all positions, and the place after the last where a token is appended
+        self.places = [row_cases(experiments, i, word, ways, *pairs) for i, word in enumerate(words)]
         self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
         # the middle of the prompt is changed: the rows before it stay, it and what comes after it must be run again
         self.edited = changes[(len(changes) - 1) // 2]
@@ -120,17 +118,6 @@ def without_mask(model: Model, ids: Sequence[int], new_ids: Sequence[int]) -> tu
     return Experiment(model, "unmasked", len(ids), ids, new_ids, staleness(before, after)), rows
 
 
-def position_cases(
-    experiments: list[Experiment],
-    words: list[str],
-    cached: Sequence[Sequence[RowPair]],
-    unmasked: Sequence[Sequence[RowPair]],
-) -> list[PositionCases]:
-    """All positions, and the place after the last where a token is appended. The rows are layer by position."""
-    ways = [routes(e, len(cached), len(words)) for e in experiments]
-    return [row_cases(experiments, i, word, ways, cached, unmasked) for i, word in enumerate(words)]
-
-
 def row_cases(
     experiments: list[Experiment],
     i: int,
@@ -140,7 +127,7 @@ def row_cases(
     unmasked: Sequence[Sequence[RowPair]],
 ) -> PositionCases:
     """Position i: each experiment has one of its rows, or has none left for it. The place after the last has rows in
-    the experiments alone that append a token."""
+    the experiments alone that append a token. Rows and lines are layer by position."""
     rows = [(n, e.rows[i]) for n, e in enumerate(experiments) if i < len(e.rows)]
     appends = [n for n, e in enumerate(experiments) if e.kind in LONGER and i == e.at]
     gone = [n for n, e in enumerate(experiments) if len(e.rows) <= i < len(e.rows) + e.n_gone]
@@ -157,7 +144,7 @@ def row_cases(
         drawn = sorted({kind for way in ways for kind in way[layer][i]})
         lines = [(kind, [n for n, way in enumerate(ways) if kind in way[layer][i]]) for kind in drawn]
         cells.append(RowCases([n for n, _ in stale], [n for n, x in off if not x], gone, stale, pairs, lines))
-    return PositionCases(i, token, [(*one, cases) for one, cases in now.items()], cells)
+    return PositionCases(token, [(*one, cases) for one, cases in now.items()], cells)
 
 
 def routes(e: Experiment, n_layer: int, n: int) -> list[list[list[str]]]:
@@ -198,7 +185,7 @@ class Experiment:
 
         rows = [
             PositionRow(
-                i, word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [(x, x / largest) for x in off[:, i].tolist()]
+                word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [(x, x / largest) for x in off[:, i].tolist()]
             )
             for i in range(off.shape[1])
         ]

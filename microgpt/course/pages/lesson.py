@@ -88,13 +88,12 @@ class View:
         self.reused = again[0] if again else None  # the first block that both have had
         self.reused_by = again[1:] if again else (0, 0)  # from whom to whom
         self.policies = policies()
-        self.n_names = allocation.N_NAMES
-        sizes, ended, memory, self.new = HOLES
+        sizes, ended, memory, new = HOLES
         self.owners = allocation.owner_of_slots(sizes, ended, memory)  # of slots, where texts stand one after the other
         self.holes = allocation.holes(self.owners)  # free slots between them
         self.n_free = sum(self.holes)
         self.free_blocks = allocation.whole_blocks(self.owners, BLOCK_ROWS)  # free from end to end
-        self.needed = -(-self.new // BLOCK_ROWS)
+        self.needed = -(-new // BLOCK_ROWS)
         # mean rows of texts, share of their slots that is empty, a size each
         self.last = [(n, [allocation.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS]
         self.asks = asks(steps[fullest], BLOCK_ROWS)
@@ -116,7 +115,6 @@ class Moment:
             (letter, table, n, len(table) * BLOCK_ROWS - n)
             for letter, table, n in zip(TEXT_LETTERS, step.tables, step.lengths, strict=True)
         ]
-        self.entry = step.row // BLOCK_ROWS  # of the table
         self.place = place  # in the block
 
 

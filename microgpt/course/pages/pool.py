@@ -26,8 +26,6 @@ class PoolRow(NamedTuple):
 class Entry(NamedTuple):
     """An entry of a block table, and the rows that it stands for; None where the text ends before."""
 
-    text: int
-    number: int
     line: int
     block: int
     cases: list[int]
@@ -43,36 +41,26 @@ class Entry(NamedTuple):
         """The steps in which a row passes it."""
         return [row.written for row in self.rows if row]
 
-
-class Slot(NamedTuple):
-    """A place in the pool, and all rows that have lain there."""
-
-    number: int
-    place: int  # in its block
-    rows: list[PoolRow]
-
-
-class Place(NamedTuple):
-    """Where a block is in a step: in the pool, at its own line, or in the queue of the free ones."""
-
-    queued: bool
-    line: int
+    @property
+    def wire(self) -> str:
+        """From the entry to its block."""
+        start, end = ((2 * line + 1) * HALF_LINE for line in (self.line, self.block_line))
+        return f"M0 {start}C50 {start} 50 {end} 100 {end}"
 
 
 class Block(NamedTuple):
-    """A block of the pool: in which steps each of the texts holds it, or nobody, and where it is in each."""
+    """A block of the pool: in which steps each of the texts holds it, and where it is in each."""
 
     number: int
     line: int
     held: list[list[int]]
-    free: list[int]
-    slots: list[Slot]
-    places: list[Place]
+    slots: list[tuple[int, list[PoolRow]]]  # number, and all rows that have lain there
+    places: list[tuple[bool, int]]  # whether in the queue of the free ones, and its line there; else its own
 
     @property
     def cases(self) -> list[int]:
         """The steps in which a text holds it."""
-        return [i for i, place in enumerate(self.places) if not place.queued]
+        return [i for i, (queued, _) in enumerate(self.places) if not queued]
 
 
 class Chip(NamedTuple):
@@ -88,24 +76,9 @@ class Chip(NamedTuple):
     queue_line: int  # of its block in that one
 
 
-class Wire(NamedTuple):
-    """From an entry to its block: heights at both ends, the steps in which it is there, and is used."""
-
-    text: int
-    start: int
-    end: int
-    cases: list[int]
-    used: list[int]
-
-    @property
-    def path(self) -> str:
-        return f"M0 {self.start}C50 {self.start} 50 {self.end} 100 {self.end}"
-
-
 class Drawing(NamedTuple):
     texts: list[list[Entry]]
     blocks: list[Block]
-    wires: list[Wire]
     height: int
     chips: list[Chip]
     none_free: list[int]  # the steps in which the queue is empty
@@ -121,23 +94,17 @@ def drawing(steps: Sequence[Step], words: Sequence[Sequence[str]], size: int, n_
     blocks = []
     for number in range(n_blocks):
         held = [[i for i, step in enumerate(steps) if number in step.tables[text]] for text in range(len(words))]
-        slots = [
-            Slot(at, at % size, [row for row, slot in placed if slot == at])
-            for at in range(number * size, (number + 1) * size)
-        ]
-        free = [i for i, step in enumerate(steps) if number in step.free]
-        blocks.append(Block(number, number + 1, held, free, slots, places_of(number, steps)))
+        slots = [(at, [row for row, slot in placed if slot == at]) for at in range(number * size, (number + 1) * size)]
+        blocks.append(Block(number, number + 1, held, slots, places_of(number, steps)))
     lines = max(line, n_blocks + 1)
     chips = [chip for text in texts for entry in text for chip in chips_of(entry, steps)]
     none_free = [i for i, step in enumerate(steps) if not step.free]
-    return Drawing(texts, blocks, wires(texts), 2 * HALF_LINE * lines, chips, none_free)
+    return Drawing(texts, blocks, 2 * HALF_LINE * lines, chips, none_free)
 
 
-def places_of(number: int, steps: Sequence[Step]) -> list[Place]:
+def places_of(number: int, steps: Sequence[Step]) -> list[tuple[bool, int]]:
     """Of a block, in each step; the head of the queue is in the line of the first block."""
-    return [
-        Place(True, 1 + step.free.index(number)) if number in step.free else Place(False, 1 + number) for step in steps
-    ]
+    return [(True, 1 + step.free.index(number)) if number in step.free else (False, 1 + number) for step in steps]
 
 
 def chips_of(entry: Entry, steps: Sequence[Step]) -> list[Chip]:
@@ -161,25 +128,9 @@ def entries(steps: Sequence[Step], text: int, tokens: Sequence[str], size: int, 
             for i in range(first, first + size)
         ]
         taken = mine[first]
-        found.append(
-            Entry(text, index, line + index, steps[taken].tables[text][index], list(range(taken, end)), taken, rows)
-        )
+        found.append(Entry(line + index, steps[taken].tables[text][index], list(range(taken, end)), taken, rows))
     return found
 
 
 def slots_of(entry: Entry, size: int) -> list[tuple[PoolRow, int]]:
     return [(row, entry.block * size + place) for place, row in enumerate(entry.rows) if row]
-
-
-def wires(texts: Sequence[Sequence[Entry]]) -> list[Wire]:
-    return [
-        Wire(
-            text,
-            (2 * entry.line + 1) * HALF_LINE,
-            (2 * entry.block + 3) * HALF_LINE,
-            entry.cases,
-            entry.steps_in_use,
-        )
-        for text, found in enumerate(texts)
-        for entry in found
-    ]

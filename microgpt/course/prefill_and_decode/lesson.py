@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from microgpt.course.prefill_and_decode import passes, reuse
-from microgpt.course.prefill_and_decode.passes import LARGE_CONFIGS, Estimate, chart, large_pass, undone
+from microgpt.course.prefill_and_decode.passes import LARGE_CONFIGS, Estimate, chart, undone
 from microgpt.course.prefill_and_decode.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import schedule
@@ -64,8 +64,7 @@ class View:
         names = [[show(model.tokenizer.vocabulary[i]) for i in run.token_ids] for run in runs]
         trace.about |= {"tokens": names[0][: len(runs[0].cache)], "vocabulary": model.tokenizer.vocabulary}
         differences = [schedule.largest_difference(run.cache, runs[0].cache, n) for run in runs]
-        large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
-        a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
+        prefill, decode = Estimate(MODEL, "prefill"), Estimate(MODEL, "decode")
         estimates = [Estimate(name, phase) for name in LARGE_CONFIGS for phase in ("prefill", "chunk", "decode")]
         head = config.n_embd * config.vocab_size
         ends = min(LARGE_CONFIGS, key=lambda name: LARGE_CONFIGS[name][0].n_ctx)
@@ -91,11 +90,10 @@ class View:
         self.head = head  # multiply-adds of the output head, once in each pass
         # of the prompt without it, in any way
         self.bare = sum(one.macs - head for one in runs[0].passes[: runs[0].n_prefill])
-        self.prefill = Estimate(MODEL, "prefill")  # of MODEL
-        self.decode = Estimate(MODEL, "decode")
+        self.prefill, self.decode = prefill, decode  # of MODEL
         self.short = Estimate(MODEL, "prefill", n)  # of a prompt as short as the reader's
         # how many tokens of the prompt take as long as one of decode
-        self.faster = a_token["decode"] / a_token["prefill"]
+        self.faster = decode.milliseconds / (prefill.milliseconds / prefill.work.n)
         self.enough = enough  # tokens in a pass from which computing takes longer than reading
         self.chart = chart()
         self.times = passes.times(MODEL, n)
@@ -106,7 +104,7 @@ class View:
         )
         # the model whose line in the chart ends first, and where: it sees no more tokens at once
         self.ends = ends, LARGE_CONFIGS[ends][0].n_ctx
-        self.asks = asks(Estimate(MODEL, "prefill"), Estimate(MODEL, "decode"))
+        self.asks = asks(prefill, decode)
         self.speculation = passes.Speculation()
         self.undone = undone(model, ids)
         second = passes.other_end(model, ids)

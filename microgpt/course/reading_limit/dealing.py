@@ -9,24 +9,18 @@ from typing import NamedTuple
 from microgpt.attention.ranks import kv_heads_of
 
 
-class Part(NamedTuple):
-    """Of the width, in each case: from where, and how much."""
-
-    left: list[float]
-    width: list[float]
-
-
 class Tray(NamedTuple):
     """K and V of a head, or a copy of them, which lies on the first one where it is not needed."""
 
     head: int
-    part: Part
+    left: list[float]  # of the width, in each case: from where, and how much
+    width: list[float]
     copied: list[int]  # cases in which it is one more
 
 
-def processors(ranks: Sequence[int]) -> list[Part]:
-    """As many as there are at most; those that a case has not lie on its last one."""
-    return [Part([min(at, n - 1) / n for n in ranks], [1 / n for n in ranks]) for at in range(max(ranks))]
+def processors(ranks: Sequence[int]) -> list[tuple[list[float], list[float]]]:
+    """As many as there are at most, as the left and the width of a tray; those that a case has not lie on its last."""
+    return [([min(at, n - 1) / n for n in ranks], [1 / n for n in ranks]) for at in range(max(ranks))]
 
 
 def trays(ranks: Sequence[int], n_head: int, n_kv_head: int) -> list[Tray]:
@@ -36,8 +30,8 @@ def trays(ranks: Sequence[int], n_head: int, n_kv_head: int) -> list[Tray]:
         spans = [spans_of(head, group, n, n_head, n_kv_head) for n in ranks]
         for copy in range(max(map(len, spans))):
             places = [span[min(copy, len(span) - 1)] for span in spans]
-            part = Part([at.start / n_head for at in places], [len(at) / n_head for at in places])
-            found.append(Tray(head, part, [i for i, span in enumerate(spans) if 0 < copy < len(span)]))
+            left, width = [at.start / n_head for at in places], [len(at) / n_head for at in places]
+            found.append(Tray(head, left, width, [i for i, span in enumerate(spans) if 0 < copy < len(span)]))
     return found
 
 

@@ -35,8 +35,9 @@ from microgpt.viz.text.formats import show
 LARGE, GPU, OLDER = "Llama-3-8B", "H100", "A100"  # OLDER is that of the lesson on prefill
 LENGTHS, BATCHES = (128, 512, 2048, 8192), (1, 4, 16, 64, 256, 1024)
 LENGTH_SHOWN = 2  # the length on show
-DOTS = tuple(f"b{i}" for i in range(len(BATCHES)))  # batches that can be asked where they lie
+ASKED = tuple(f"b{i}" for i in range(len(BATCHES)))  # batches that can be asked where they lie
 GB = 10**9
+SPEED, PEAK = PROCESSORS[GPU].bandwidth / GB / 1000, PROCESSORS[GPU].operations / GB / 1000  # GB per ms, and operations
 RANKS = (1, 2, 4)
 LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes per second, one way
 HALF_SPEED = 0.5  # of the peak, at which a prompt is computed again
@@ -62,28 +63,18 @@ class Line(NamedTuple):
         return self.weights + self.rows
 
     @property
-    def speed(self) -> float:
-        """Thousands of millions of bytes per millisecond."""
-        return PROCESSORS[GPU].bandwidth / GB / 1000
-
-    @property
-    def peak(self) -> float:
-        """And of operations."""
-        return PROCESSORS[GPU].operations / GB / 1000
-
-    @property
     def reads(self) -> bool:
         """Whether it is reading that the step waits for."""
-        return self.read / self.speed >= self.operations / self.peak
+        return self.read / SPEED >= self.operations / PEAK
 
     def true(self, digits: int) -> bool:
         """Whether what is printed with so many decimals comes to what is printed of the results."""
         weights, rows, done = (as_printed(x, digits) for x in (self.weights, self.rows, self.operations))
         read = as_printed(self.read, digits)
-        reading = near(read / self.speed, self.read / self.speed, 1)
+        reading = near(read / SPEED, self.read / SPEED, 1)
         return (
             near(weights + rows, self.read, digits)
-            and (reading if self.reads else near(done / self.peak, self.operations / self.peak, 1))
+            and (reading if self.reads else near(done / PEAK, self.operations / PEAK, 1))
             and near(done / read, self.operations / self.read, 1)
         )
 
@@ -131,7 +122,7 @@ class View:
             Choice("length", range(len(cases)), LENGTH_SHOWN),
             Choice("ranks", range(len(RANKS)), len(RANKS) - 1, in_figure=False),
         )
-        self.fields = (Choice("lens", ("", *DOTS), "", in_figure=False),)
+        self.fields = (Choice("lens", ("", *ASKED), "", in_figure=False),)
         self.peak = card.operations / 10**12  # millions of millions of operations per second
         self.bandwidth = card.bandwidth / 10**9  # GB per second
         self.memory = card.memory / 10**9  # GB
@@ -160,10 +151,6 @@ class View:
         self.links = travel(LENGTHS[-1] * row, again)
         self.again = 1000 * again  # milliseconds
         self.asks = asks()
-
-    @property
-    def case(self) -> Case:
-        return self.cases[LENGTH_SHOWN]
 
 
 view = View
@@ -211,6 +198,10 @@ class Ranks:
         self.held = rows_held(ranks, n_head, n_kv_head)  # rows of all together, in times of those of one
         self.by_heads = float(np.abs(total - trace["attn_out", n - 1, 0][0]).max())  # the largest difference of the sum
         self.by_rows = float(np.abs(mixed - trace["head_out", n - 1, 0][0]).max())
+
+
+def can_be_asked() -> tuple[str, ...]:
+    return ASKED
 
 
 def travel(n_bytes: int, again: float) -> list[tuple[str, float, float]]:

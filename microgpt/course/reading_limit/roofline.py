@@ -23,13 +23,6 @@ class Point(NamedTuple):
     below: list[float]  # its name hangs so many lines below it, in hundredths
 
 
-class Percents(NamedTuple):
-    """In hundredths, from the left and from the top."""
-
-    x: float
-    y: float
-
-
 class Drawing(NamedTuple):
     """In shares of the width and the height."""
 
@@ -41,12 +34,9 @@ class Drawing(NamedTuple):
     ticks: list[tuple[float, int]]
 
     @property
-    def origin(self) -> Percents:
-        return Percents(0, 100 * (1 - self.start))
-
-    @property
-    def corner(self) -> Percents:
-        return Percents(100 * self.ridge, 100 * (1 - self.top))
+    def roof(self) -> tuple[float, float, float]:
+        """In hundredths: from the top to where the slope starts, from the left and from the top to where it ends."""
+        return 100 * (1 - self.start), 100 * self.ridge, 100 * (1 - self.top)
 
 
 def drawing(ridge: float, intensities: Sequence[Sequence[float]], limits: Sequence[float]) -> Drawing:

@@ -27,31 +27,16 @@ TERMS = Terms("Anthropic", "2026-11", 1.25, 5, 2.0, 0.1, 1024, 4096)
 UNASKED = ("OpenAI", 1024)  # at the same time: asks nothing for what it keeps, from so many tokens on
 
 
-class Chat(NamedTuple):
-    """The same chat under one circumstance."""
+class Chat:
+    """The same chat under one circumstance: the tokens of all turns, and what they cost."""
 
-    kind: str  # same, clock, tool
-    turns: list[Turn]
-
-    @property
-    def n_sent(self) -> int:
-        return sum(turn.sent for turn in self.turns)
-
-    @property
-    def run(self) -> int:
-        return sum(turn.run for turn in self.turns)
-
-    @property
-    def n_found(self) -> int:
-        return sum(turn.found for turn in self.turns)
-
-    @property
-    def share(self) -> float:
-        return self.n_found / self.n_sent
-
-    @property
-    def price(self) -> float:
-        return price(self.turns, TERMS.write, TERMS.read, TERMS.least)
+    def __init__(self, kind: str, turns: list[Turn]) -> None:
+        self.kind, self.turns = kind, turns  # same, clock, tool
+        self.n_sent = sum(turn.sent for turn in turns)
+        self.n_found = sum(turn.found for turn in turns)
+        self.run = sum(turn.run for turn in turns)
+        self.share = self.n_found / self.n_sent
+        self.price = price(turns, TERMS.write, TERMS.read, TERMS.least)
 
 
 def chats() -> list[Chat]:

@@ -150,11 +150,11 @@ class Texts:
 
 def row_distances(model: Model, ids: Sequence[int], other: Sequence[int], at: int) -> list[float]:
     """How far the rows after position `at` of two texts are apart, at most, layer by layer."""
-    one, two = (alone(model, text)[1] for text in (ids, other))
-    return [
-        max(float(np.abs(a[:, at + 1 :] - b[:, at + 1 :]).max()) for a, b in zip(*held, strict=True))
-        for held in zip(rows_by_layer(one), rows_by_layer(two), strict=True)
-    ]
+    one, two = (
+        [np.stack([layer.keys, layer.values])[:, :, at + 1 :] for layer in alone(model, text)[1].layers]
+        for text in (ids, other)
+    )
+    return [float(np.abs(a - b).max()) for a, b in zip(one, two, strict=True)]
 
 
 def misplacement_error(model: Model, ids: Sequence[int], order: Sequence[int]) -> float:
@@ -175,8 +175,3 @@ def misplacement_error(model: Model, ids: Sequence[int], order: Sequence[int]) -
         layer.set_length(SIZE * len(order))
     logits = decode_step(model.params, model.config, other[-1], wrong)
     return float(np.abs(logits - alone(model, other)[0]).max())
-
-
-def rows_by_layer(cache: KVCache) -> list[tuple[Array, Array]]:
-    """Keys and values of each layer, [n_kv_head, rows, head_dim]."""
-    return [(layer.keys, layer.values) for layer in cache.layers]

@@ -13,14 +13,7 @@ from typing import NamedTuple
 from microgpt.course.shared_prefixes.events import AGAIN, FIRST, FORK, OTHER, SECOND, SIZE, Event
 
 TEXT_NAMES = {FIRST: "A", SECOND: "B", FORK: "C", AGAIN: "A", OTHER: "D"}
-LANES = {FIRST: 0, AGAIN: 0, SECOND: 1, FORK: 2, OTHER: 3}
-LINE_KINDS = {
-    FIRST: 0,
-    AGAIN: 0,
-    SECOND: 1,
-    FORK: 2,
-    OTHER: 3,
-}  # of a line, which is the same for one text and its copy
+LANES = {FIRST: 0, AGAIN: 0, SECOND: 1, FORK: 2, OTHER: 3}  # and kinds of lines: the same for one text and its copy
 COMES = ("run", "again", "changed")  # events in which a text is looked up, and run from where it is not found
 KEY_DIGITS = 4  # hexadecimal digits that are shown of a key
 COLUMN_WIDTH, TALL = 100, 100  # a column and a lane, in the units of the lines
@@ -28,7 +21,7 @@ EDGE, TOP, APART = (
     8,
     74,
     7,
-)  # from a column to its block; from a lane to its first line, below its blocks; from line to line
+)  # from a column to its block; from a lane to its first line, below its blocks; between lines
 
 
 class BlockRow(NamedTuple):
@@ -53,7 +46,7 @@ class Block(NamedTuple):
     key: str
     keyed: list[int]
     refs: list[tuple[int, list[int]]]
-    found: list[tuple[int, int]]  # (kind of the text, event): found by its key
+    found: list[int]  # by its key
     missed: list[int]  # a text comes that has another block here
     holders: list[str]  # the texts that hold it, after each event
     source: int | None  # the lane of the block that it is a copy of
@@ -97,7 +90,6 @@ class TokenCell(NamedTuple):
 class Strip(NamedTuple):
     """The text that an event is about, block by block."""
 
-    case: int
     kind: int
     letter: str
     name: str
@@ -123,7 +115,7 @@ def drawing(events: Sequence[Event], words: Sequence[str]) -> Drawing:
     lanes = max(LANES.values()) + 1
     places = places_of(events)
     blocks = [block(number, *place, events, words) for number, place in sorted(places.items())]
-    lines = [line_of(events, kind, places) for kind in dict.fromkeys(LINE_KINDS.values())]
+    lines = [line_of(events, kind, places) for kind in dict.fromkeys(LANES.values())]
     strips = [strip(i, events, words) for i in range(len(events))]
     shown = [1 + max(one.lane for one in blocks if i in one.cases) for i in range(len(events))]
     return Drawing(columns, lanes, COLUMN_WIDTH * columns, TALL * lanes, blocks, lines, strips, shown)
@@ -148,7 +140,7 @@ def block(number: int, column: int, lane: int, events: Sequence[Event], words: S
     for i, event in enumerate(events):
         if i in cases and event.kind in COMES and i > cases[0]:
             if number in event.tables[event.text]:
-                found.append((LINE_KINDS[event.text], i))
+                found.append(i)
             elif lane == LANES[FIRST] and number in event.keys:
                 missed.append(i)
     key = events[keyed[0]].keys[number].hex()[:KEY_DIGITS] if keyed else ""
@@ -172,7 +164,7 @@ def row(number: int, at: int, cases: list[int], events: Sequence[Event], words: 
 
 def line_of(events: Sequence[Event], kind: int, places: dict[int, tuple[int, int]]) -> LaneLine:
     """Of a text, and of its copy. A piece that is the same after several events is one."""
-    texts = [text for text, one in LINE_KINDS.items() if one == kind]
+    texts = [text for text, one in LANES.items() if one == kind]
     tables = [next((event.tables[text] for text in texts if event.tables[text]), []) for event in events]
     pieces: dict[tuple[int, int, str], list[int]] = {}
     for i, table in enumerate(tables):
@@ -217,4 +209,4 @@ def strip(i: int, events: Sequence[Event], words: Sequence[str]) -> Strip:
         cells.append(TokenCell(words[token], state, event.kind == "changed" and not alike))
     blocks = [cells[at : at + SIZE] for at in range(0, len(cells), SIZE)]
     name = "".join(words[token] for token in event.ids[1:])
-    return Strip(i, LINE_KINDS[event.text], TEXT_NAMES[event.text], name, event.found, event.run, blocks)
+    return Strip(LANES[event.text], TEXT_NAMES[event.text], name, event.found, event.run, blocks)

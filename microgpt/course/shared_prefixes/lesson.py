@@ -82,10 +82,6 @@ class View:
         self.pays = pays_from(TERMS.write, TERMS.read)
 
     @property
-    def happens(self) -> list[str]:
-        return [what for _, _, what in self.labels]
-
-    @property
     def deeper(self) -> float:
         """How far the rows after the changed token are off above the first layer, at most."""
         return max(self.apart[1:])
@@ -95,10 +91,9 @@ view = View
 
 
 class Moment:
-    """What is said of an event."""
+    """What is said of the last of these events."""
 
     def __init__(self, events: list[Event], words: list[str]) -> None:
-        """What is said of the last of these events."""
         event = events[-1]
         text, first = event.text, events[0].ids
         alike = next((i for i, (a, b) in enumerate(zip(event.ids, first, strict=False)) if a != b), event.found)

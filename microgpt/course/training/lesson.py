@@ -78,8 +78,8 @@ class View:
         tokens = [show(model.tokenizer.vocabulary[i]) for i in ids]
         tape, _ = record_tape(params, config, ids)
         parallel, cached = losses(params, config, ids), losses(params, config, ids, cached=True)
-        found = arrivals(params, config, ids)
         each = by_query(params, config, ids)
+        own, later = arrivals(each)
         live, detached = gradients(params, config, ids), gradients(params, config, ids, detached=True)
         n = len(ids) - 1
         # the length of the gradient with live rows and with detached ones, and whether it is the same gradient
@@ -88,10 +88,10 @@ class View:
             for short, name in MATRIX_NAMES.items()
         ]
         longest = max(max(lengths) for _, lengths, _ in matrices)
-        heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
+        heard = later.max(axis=(0, 1)).tolist()  # by each row, from later steps
         trainer, ready = Trainer(), shipped("names")
         means = mistakes.means(model) if is_own(model) else mistakes.load_means(model.name)
-        broken = [Tried(model, ids, name, means[name]) for name in mistakes.MISTAKE_KINDS]
+        broken = [Tried(model, ids, kind, means[kind]) for kind in mistakes.MISTAKE_KINDS]
         first = next(iter(trainer.run.texts))
         self.n, self.tokens, self.matrices = n, tokens, matrices
         self.lengths = [[one / longest for one in lengths] for _, lengths, _ in matrices]  # of the longest
@@ -113,12 +113,11 @@ class View:
         self.apart = float(np.abs(parallel - cached).max())  # the losses of the parallel pass and of the cached one
         self.masked = n * (n - 1) // 2
         self.layers = [
-            gradients_of_rows(found.own[:, layer], found.later[:, layer], each[:, layer], tokens)
-            for layer in range(config.n_layer)
+            gradients_of_rows(own[:, layer], later[:, layer], each[:, layer], tokens) for layer in range(config.n_layer)
         ]
         self.live_is_parallel = gap(params, config, ids, each.sum(axis=2))
         self.last_later = heard[-1]
-        self.first_later = float(found.later[1, 0, 0])
+        self.first_later = float(later[1, 0, 0])
         self.differs = [name for name, _, alike in matrices if not alike]
         self.tried = broken  # the first without a mistake
         worst = max(one.mean for one in broken)
@@ -131,11 +130,14 @@ class View:
         # before the first step
         self.first_loss = float(losses(trainer.model().params, trainer.run.config, first).mean())
         self.guess = float(np.log(ready.config.vocab_size))  # the loss of blind guessing
-        self.reached = final_loss(trainer, ready)  # the mean loss of the last texts under the shipped weights
+        # the mean loss of the last texts of the training, under the shipped weights
+        last = list(islice(trainer.run.texts, trainer.run.steps))[-SMOOTH:]
+        self.reached = float(np.mean([losses(ready.params, ready.config, ids).mean() for ids in last]))
         self.asks = asks(n, "last" if heard[-1] <= heard[0] else "first", ready.config.vocab_size)
         self.before = trainer.names(6)
-        self.after = samples(trainer.run._replace(vector=flat(ready)), 6)
-        self.chart = frame(trainer, ready)
+        vector = np.concatenate([value.ravel() for value in ready.params.values()])
+        self.after = samples(trainer.run._replace(vector=vector), 6)
+        self.chart = frame(trainer.run.steps, self.guess, self.reached)
 
 
 view = View
@@ -188,33 +190,18 @@ def same(a: dict[str, Array], b: dict[str, Array], short: str) -> bool:
 class Tried:
     """The pass with a mistake, or with none: what that did to the logits of this text, and to the loss of many."""
 
-    def __init__(self, model: Model, ids: list[int], name: str, mean: mistakes.Mean) -> None:
+    def __init__(self, model: Model, ids: list[int], kind: str, mean: mistakes.Mean) -> None:
         """The old text in the cache, where it was not reset, is the text itself."""
         inputs = ids[:-1]
-        good, bad = (mistakes.logits_of(kind, model, inputs, inputs) for kind in ("right", name))
-        called, what = MISTAKES[name]
-        self.what = what
-        self.name = called
-        self.positions, self.reads = SKETCHES[name]
+        good, bad = (mistakes.logits_of(one, model, inputs, inputs) for one in ("right", kind))
+        self.kind = kind
         self.change = float(np.abs(good - bad).max())
         self.mean = mean.loss  # loss, over many
         self.lower = mean.lower  # of them: so many have a lower loss than without the mistake
 
 
-def flat(model: Model) -> Array:
-    return np.concatenate([value.ravel() for value in model.params.values()])
-
-
-def final_loss(trainer: Trainer, ready: Model) -> float:
-    """The mean loss of the shipped weights on the last names of the training."""
-    texts = list(islice(trainer.run.texts, trainer.run.steps))[-SMOOTH:]
-    return float(np.mean([losses(ready.params, ready.config, ids).mean() for ids in texts]))
-
-
-def frame(trainer: Trainer, ready: Model) -> Chart:
+def frame(steps: int, guess: float, end: float) -> Chart:
     """The axes of the loss curve, with what guessing gives and where the shipped weights have got to."""
-    steps, end = trainer.run.steps, final_loss(trainer, ready)
-    guess = float(np.log(ready.config.vocab_size))
     chart = line_chart(
         N_("Loss of each step"),
         [

@@ -7,7 +7,6 @@ Knows no HTML.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from microgpt.course.with_and_without import exact
 from microgpt.course.with_and_without.curves import CURVE_KINDS, CURVE_NAMES, CURVES, FAR, POWERS, curves, slopes
 from microgpt.course.with_and_without.questions import asks
 from microgpt.course.with_and_without.race import HOOKS, LENGTHS
-from microgpt.course.with_and_without.states import CAN_BE_ASKED
 from microgpt.decode import likeliest
 from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES, GROUPS
@@ -35,16 +33,10 @@ __all__ = ["HOOKS", "POWERS", "view"]  # and what the templates read
 GPT2_CONFIG = PRESETS["GPT-2 124M"].config
 NUMBERS = (0.1, 0.2, 0.3)  # added in two orders
 LOGIT = 4  # decimals of a logit
+ASKED = ("ran", "logit")  # where they come from: the tokens that have run, and the likeliest one's logit
 N_GUESSES = 4  # likeliest next tokens that are shown
 DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
 HALF_FAR = FAR // 2
-
-
-class TokenRow(NamedTuple):
-    """One token of a step; `new` is the step's own."""
-
-    token: str
-    new: bool
 
 
 class StepPair:
@@ -58,7 +50,6 @@ class StepPair:
         logits, logits_again = trace["logits", i][0], trace["recompute_logits", i]
         chosen = trace.number("sample", i)
         self.number, self.runs, self.again = i + 1, (i + 1) * (i + 2) // 2, i * (i + 1) // 2
-        self.rows = [TokenRow(show(token), at == i) for at, token in enumerate(tokens[: i + 1])]
         # each part of the model, its multiply-adds with the cache and without, and both as shares of the longest bar
         pairs = zip(PARTS, ours.tolist(), again.tolist(), strict=True)
         self.parts = [(part, a, b, a / most, b / most) for part, a, b in pairs]
@@ -92,11 +83,11 @@ class View:
             Choice("numbers", range(len(SHIPPED)), in_figure=False),
             Choice("race_length", LENGTHS, LENGTHS[-1], in_figure=False),
         )
-        self.fields = (Choice("lens", ("", *CAN_BE_ASKED), "", in_figure=False),)
+        self.fields = (Choice("lens", ("", *ASKED), "", in_figure=False),)
         self.model = model.name
         self.config = config
         self.context_ends = config.n_ctx < FAR  # before the curves do
-        self.labels = [(step.number, step.rows[-1].token) for step in steps]
+        self.labels = [(i, show(token)) for i, token in enumerate(trace.about["tokens"], start=1)]
         self.difference = max(difference(trace, i) for i in range(n))  # over all steps
         # the steps, from 1, whose likeliest token is not the same in both runs
         self.others = [
@@ -116,10 +107,7 @@ class View:
         self.saved_shares = {g: x / saved["total"] for g, x in saved.items()}
         self.largest_part = max(groups, key=work["cached"].__getitem__)  # of projections, mlp, attention and head
         self.largest = max(work["cached"][g] for g in groups) / work["cached"]["total"]
-        self.ways = [CURVE_NAMES[b] for b in BASELINES]
         self.charts = [curves(config, group, log=True) for group in CURVES]
-        self.chart_names = [name for name, _ in CURVES.values()]
-        self.chart_notes = [note for _, note in CURVES.values()]
         self.slopes = [slopes(config, group) for group in CURVES]
         self.linear = curves(config, "total", log=False)
         self.totals_far = far
@@ -135,6 +123,10 @@ class View:
         self.left, self.right = (a + b) + c, a + (b + c)
         self.tested = [exact.Tested(name) for name in SHIPPED]  # in shorter numbers, model by model
         self.asks = asks(model, trace.about["tokens"], twice)
+
+
+def can_be_asked() -> tuple[str, ...]:
+    return ASKED
 
 
 def view(settings: Settings) -> View:

@@ -101,7 +101,10 @@ def runners_of(key: tuple[Any, ...], course: Course, old: Mapping[str, Any]) -> 
 
 def race(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
     """A slice of time for each; asks to be asked again until the last lap is over. A finished race begins anew."""
-    n = length_of(fields.get("race_length", ""))
+    length = fields.get("race_length", "")
+    if length not in map(str, LENGTHS):
+        raise UserError("“%(text)s” is no length of this race; choose one of the list.", text=length[:40])
+    n = int(length)
     course = course_of(fields, n)
     key = (n, course.config, tuple(course.ids))
     name = [n, fields.get("model", ""), fields.get("prompt", "")]
@@ -137,12 +140,6 @@ def race(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pa
         result=result,
     )
     return new, [patch("#race", html), *([] if result else [again("race")])]
-
-
-def length_of(text: str) -> int:
-    if text not in map(str, LENGTHS):
-        raise UserError("“%(text)s” is no length of this race; choose one of the list.", text=text[:40])
-    return int(text)
 
 
 HOOKS: dict[str, Any] = {"race": race}

@@ -51,7 +51,7 @@ def test_lanes_hold_what_was_run_in_each_pass(run: Run) -> None:
             for at in sorted(parts):
                 assert (ran[at][1] == "again") == (parts[at].before < had)
                 had = max(had, parts[at].before + parts[at].n)
-            empty = [column.boxes[text].kind in ("wait", "place") for column in way.columns]
+            empty = [column.boxes[text][0] in ("wait", "place") for column in way.columns]
             units = [range(one.start, one.end) for one, there in zip(found.passes, empty, strict=True) if there]
             assert idle == {unit for each in units for unit in each}
             lost = [placed(one, "x", policy) for one in lane.iter("u") if f"D{policy}" in classes(one)]
@@ -81,30 +81,28 @@ def test_waits_are_distances(run: Run) -> None:
     asked = batches.six(MODEL, made.trace.about["prompt"])
     for way in made.ways:
         for lane, one in enumerate(asked):
-            (first,) = [at for at, column in enumerate(way.columns) if column.boxes[lane].first]
+            (first,) = [at for at, it in enumerate(way.run.passes) if it.end == way.run.written[lane][0]]
             came = sum(column.length for column in way.columns[: one.arrival])
             assert sum(column.length for column in way.columns[: first + 1]) - came == way.run.first[lane]
-            boxes = [column.boxes[lane] for column in way.columns]
-            assert sum(box.ends for box in boxes) == 1
-            assert all(not box.n for box in boxes[[box.ends for box in boxes].index(True) + 1 :])
+            (end,) = [at for at, it in enumerate(way.run.passes) if lane in it.ended]
+            assert not any(n for column in way.columns[end + 1 :] for _, n in column.boxes[lane : lane + 1])
         for column in way.columns:
-            assert column.length == max(LEAST, column.tokens) and 0 < column.share <= 1
+            assert column.length == max(LEAST, column.tokens)
             assert not way.budget or column.tokens <= way.budget
-            assert sum(box.n for box in column.boxes) == column.tokens
-    assert max(column.share for way in made.ways for column in way.columns) == 1
+            assert sum(n for _, n in column.boxes) == column.tokens
 
 
 def test_places_stay_empty_in_static_batches_alone() -> None:
     made, _ = drawn(*ON_SHOW)
     for way in made.ways:
-        empty = sum(box.kind == "place" for column in way.columns for box in column.boxes)
+        empty = sum(kind == "place" for column in way.columns for kind, _ in column.boxes)
         assert (empty > 0) == (way.kind == "static")
     static = made.way("static")
-    for column in static.columns:
-        taken = sum(box.kind in ("prompt", "decode", "place") for box in column.boxes)
+    for column, one in zip(static.columns, static.run.passes, strict=True):
+        kinds = [kind for kind, _ in column.boxes]
+        taken = sum(kind in ("prompt", "decode", "place") for kind in kinds)
         assert taken <= PASS_TEXTS
-        wrote = sum(box.kind == "decode" or box.first for box in column.boxes)
-        assert wrote + sum(box.kind == "place" for box in column.boxes) == taken
+        assert sum(part.whole for part in one.parts) + kinds.count("place") == taken
     assert made.way("small").preempted > 0 == made.way("chunks").preempted
 
 
@@ -141,7 +139,8 @@ def test_waits_lie_where_their_times_are() -> None:
     for one in made.waits:
         for i, ways in enumerate(load_measures().policies.values()):
             for spans, (half, most) in ((one.first, ways[one.kind].first), (one.gap, ways[one.kind].between)):
-                ends = [0.001 * 10 ** (6 * x) for x in (spans.left[i], spans.left[i] + spans.width[i])]
+                left, width = (side[i] for side in spans)
+                ends = [0.001 * 10 ** (6 * x) for x in (left, left + width)]
                 assert ends == pytest.approx([half, most])
 
 
@@ -172,7 +171,7 @@ def test_six_texts_gain_by_joining_and_pay_for_chunks() -> None:
     for prompt in RUNS:
         made, _ = drawn("many-at-once", "stories", prompt)
         static, whole, chunks = (made.way(kind).run.first[-1] for kind in ("static", "whole", "chunks"))
-        assert whole < min(static, chunks) and made.way("chunks").longest < made.way("whole").longest
+        assert whole < min(static, chunks) and max(made.way("chunks").run.between) < max(made.way("whole").run.between)
         if prompt == RUNS[0]:
             assert f"waits {whole} units of time for its first token instead of {static}" in prose_of(*ON_SHOW)
             front = f"waits {static} units for its first token in static batches, and {static - whole} fewer if"

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from microgpt.architectures.known import PRESETS
-from microgpt.course.memory.lesson import FACTOR_NAMES, ModelShape, view
+from microgpt.course.memory.lesson import ASKED, ModelShape, view
 from microgpt.course.prefill_and_decode.passes import large_pass
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
@@ -118,4 +118,4 @@ def test_each_line_of_a_factor_comes_to_the_bytes_of_a_token_and_each_factor_has
         assert [n for n, *_ in said] == [factor.n for factor in known.factors]
         asked = [(one.get("for") or "").removeprefix("ask-") for one in find(panel, "factor", "hit")]
         assert [name in classes(line) for name, line in zip(asked, lines, strict=True)] == [True] * len(lines)
-        assert set(FACTOR_NAMES) == {name for line in lines for name in classes(line)}
+        assert set(ASKED) == {name for line in lines for name in classes(line)}

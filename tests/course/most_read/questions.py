@@ -12,7 +12,7 @@ MEASURED = ("In 8 of 8 heads",)
 
 def ask_bug(view: View) -> str:
     least = [min(range(view.n), key=[row[1] for row in table.rows].__getitem__) for table in view.tables]
-    assert least.count(view.n - 1) == view.asks.newest > view.n_heads / 2
+    assert least.count(view.n - 1) == view.asks.newest > len(view.heads) / 2
     return "young rows have had few steps to receive anything"
 
 

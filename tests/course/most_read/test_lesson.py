@@ -83,7 +83,7 @@ def test_the_page_says_what_was_added_up() -> None:
     got = f"{shown.received:.2f} in the {shown.steps} steps"
     assert f"key of {shown.token} has received {got}" in said["most"]
     assert f"That is {shown.share:.2f} times an even share" in said["most"]
-    assert f"In {shown.first_wins} of {shown.n_heads} heads the first one, {shown.first}," in said["first"]
+    assert f"In {shown.first_wins} of {len(shown.heads)} heads the first one, {shown.tokens[0]}," in said["first"]
     assert f"{shown.above} of the {shown.n} rows" in said["above"]
     assert "no widely used engine" in said["fused"], "as full-cache says of vLLM and SGLang"
     checked = next(e for e in tree.iter("input") if e.get("name") == "head" and e.get("checked") is not None)

@@ -4,7 +4,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from microgpt.course.no_cache.lesson import Experiment, View
+from microgpt.course.no_cache.lesson import View
+from microgpt.course.no_cache.mask import Experiment
 from microgpt.experiments.mistakes import see_all
 from microgpt.experiments.validity import cache_rows, rows_of, rows_under
 from microgpt.viz.drawing.heat import round_up
@@ -59,7 +60,7 @@ def test_a_row_is_stale_if_its_token_reads_the_new_one(run: Run) -> None:
 def test_the_strips_are_the_rows_of_that_mask(run: Run) -> None:
     """The cached ones, and in the last column those that the new token brings; one of each at most in every place."""
     made, tree = run
-    model, (rows,) = shipped(made.model), find(tree, "rows")
+    model, (rows,) = shipped(made.trace.about["model"]), find(tree, "rows")
     ids = model.tokenizer.encode(made.trace.about["prompt"])
     size = {"causal": 1, "blocks": made.block, "none": model.config.n_ctx}
     words = [show(word) for word in model.tokenizer.vocabulary]

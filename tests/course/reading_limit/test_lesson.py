@@ -59,9 +59,9 @@ def test_heads_and_rows_dealt_out_give_the_same(run: Run) -> None:
         assert one.heads * one.ranks == made.config.n_head
         assert one.held == one.kv_heads * one.ranks / made.config.n_kv_head
     for i, (n, one) in enumerate(zip((1, 2, 4), made.ranks, strict=True)):  # of what each processor has
-        units = {(part.left[i], part.width[i]) for part in made.processors}
+        units = {(left[i], width[i]) for left, width in made.processors}
         assert units == {(at / n, 1 / n) for at in range(n)}
-        lying = sorted({(tray.part.left[i], tray.part.width[i], tray.head) for tray in made.trays})
+        lying = sorted({(tray.left[i], tray.width[i], tray.head) for tray in made.trays})
         assert len(lying) == one.kv_heads * n == made.config.n_kv_head + sum(i in tray.copied for tray in made.trays)
         assert all(int(n * left) == int(n * (left + width) - 1e-9) for left, width, _ in lying) or one.kv_heads > 1
         assert sum(width for _, width, _ in lying) == pytest.approx(1)

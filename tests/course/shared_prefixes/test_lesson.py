@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 from microgpt.caches.prefix import block_keys
 from microgpt.course.shared_prefixes.conversations import TERMS
 from microgpt.course.shared_prefixes.events import CHANGED, SIZE
-from microgpt.course.shared_prefixes.lanes import LINE_KINDS
+from microgpt.course.shared_prefixes.lanes import LANES
 from tests.support.pages import Run, classes, drawn, find, folded, numbers, prose_of, runs, text
 
 LESSON = "shared-prefixes"
@@ -51,7 +51,7 @@ def test_a_line_runs_along_the_blocks_of_its_text(run: Run) -> None:
     wrapped, lanes = {one: up for up in tree.iter() for one in up}, {b.number: b.lane for b in made.drawing.blocks}
     assert len({(one.get("class"), one.get("d")) for one in svg}) == len(svg)  # what stays is one piece
     for case, moment in enumerate(made.moments):
-        kinds = {LINE_KINDS[i]: table for i, table in enumerate(moment.event.tables) if table}
+        kinds = {LANES[i]: table for i, table in enumerate(moment.event.tables) if table}
         lines = {kind: [one for one in there(list(svg), case) if f"t{kind}" in classes(one)] for kind in range(4)}
         assert [kind for kind in lines if lines[kind]] == sorted(kinds)
         for kind, table in kinds.items():

@@ -7,6 +7,7 @@ import pytest
 
 from microgpt.config import Config
 from microgpt.cost import PARTS, least_macs, naive, step_macs
+from microgpt.course.with_and_without.curves import CURVES
 from microgpt.course.with_and_without.questions import standing
 from microgpt.experiments.exactness.measure import SHORTEST, load_exactness
 from microgpt.experiments.exactness.rounding import to_bfloat16
@@ -87,7 +88,7 @@ def test_both_logits_are_the_recordings_and_the_bound_holds(run: Run) -> None:
 def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> None:
     made, _ = drawn("with-and-without", model, "emm")
     orders = {1: "O(n)", 2: "O(n²)", 3: "O(n³)"}
-    attention, mlp, total = (made.slopes[made.chart_names.index(name)] for name in ("attention", "MLP", "total"))
+    attention, mlp, total = (made.slopes[[*CURVES].index(name)] for name in ("attention", "mlp", "total"))
     assert [order for _, order in attention[-1][1]] == [orders[max(2, p)] for p in powers]
     assert [order for _, order in mlp[-1][1]] == [orders[p] for p in (1, 1 if model == "names" else 2, 2)]
     assert [order for _, order in total[-1][1]] == [orders[max(2, p)] for p in powers]

@@ -225,7 +225,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
     if widget == "many_at_once":
         lanes = zip(*(column.boxes for column in view.ways[i].columns), strict=True)
-        return [str(one.n) for lane in lanes for one in lane if one.n]
+        return [str(n) for lane in lanes for _, n in lane if n]
     if widget == "guess_and_check":
         return [token for column in view.columns for (token, _), cases in column.boxes.items() if i in cases]
     if widget == "full_cache":

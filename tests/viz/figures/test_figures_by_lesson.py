@@ -67,7 +67,7 @@ def test_what_is_masked_is_dashed_and_every_weight_has_its_heat() -> None:
 
 def numbers_of_old_rows(view: Any, i: int) -> list[str]:
     one, layers = view.experiments[i], [str(layer) for layer in range(view.n_layer)]
-    wanted = [*layers, *layers, *map(str, one.stale_by_layer), *(str(row.i) for row in one.rows)]
+    wanted = [*layers, *layers, *map(str, one.stale_by_layer), *map(str, range(len(one.rows)))]
     wanted += [found for row in one.rows for off, _ in row.off if off for found in re.findall(NUMBER, difference(off))]
     wanted += [str(one.at)] if one.kind in ("append", "unmasked", "change") else []
     wanted += [str(one.at)] if one.kind in ("change", "move") else []  # in what is on the button
