@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.config import Array, Config, Hook, Report
-from microgpt.decode import check_sampling, encode_prompt, generate, recompute, sample
+from microgpt.config import Array, Config, Hook
+from microgpt.decode import check_sampling, encode_prompt, generate, probabilities, recompute, sample
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model
@@ -46,11 +46,12 @@ def run_loop(
     passes: list[LoopPass] = []
     while len(ids) <= config.n_ctx and (not passes or ids[-1] != model.tokenizer.start):
         trace = Trace()
-        logits = recompute(model.params, config, ids, both(trace.keep, hook) if hook else trace.keep)
+        logits = recompute(model.params, config, ids, trace.keep)
         before = passes[-1].trace if passes else None
         choice = sample(logits, temperature, top_k, chooser)
         if hook:
-            hook(("sample", choice, len(ids) - 1, -1))
+            for report in (*(event.report for event in trace), ("sample", choice, len(ids) - 1, -1)):
+                hook(report)
         passes.append(
             LoopPass(
                 token_ids=list(ids),
@@ -64,16 +65,6 @@ def run_loop(
         )
         ids.append(choice)
     return passes
-
-
-def both(one: Hook, other: Hook) -> Hook:
-    """A hook that tells two others."""
-
-    def tell(report: Report) -> None:
-        one(report)
-        other(report)
-
-    return tell
 
 
 def count_repeats(before: Trace, after: Trace) -> int:
@@ -99,8 +90,7 @@ def most_open(passes: list[LoopPass]) -> int:
     """The pass whose choice was the most open: the one with the largest entropy."""
 
     def entropy(one: LoopPass) -> float:
-        p = np.exp(one.logits - one.logits.max())
-        p /= p.sum()
+        p = probabilities(one.logits)
         return float(-(p * np.log(p)).sum())
 
     return max(range(len(passes)), key=lambda i: entropy(passes[i]))

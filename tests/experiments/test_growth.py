@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from microgpt.config import Config
 from microgpt.cost import PARTS, least_macs, naive, step_macs
-from microgpt.experiments.growth import BASELINES, GROUPS, crossing, exponent, group_macs, log_spaced, sum_macs
-from tests.support.given.published import GPT2
+from microgpt.experiments.growth import BASELINES, GROUPS, crossing, group_macs, sum_macs
 from tests.support.strategies import configs
 
 FORMS = {"cached": step_macs, "naive": naive, "needed": least_macs}
@@ -37,30 +36,3 @@ def test_the_formulas_of_the_reference(config: Config, n: int) -> None:
     linear = n * (12 * d * d * layers + gpt2.vocab_size * d)
     assert group_macs(gpt2, "cached", "total", n) == linear + layers * d * n * (n + 1)
     assert crossing(gpt2) == pytest.approx(6 * d)
-
-
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
-        (Config(n_layer=1), {"cached": (1, 1, 2, 2), "needed": (2, 1, 2, 2), "naive": (2, 2, 3, 3)}),
-        (Config(n_layer=4), {"cached": (1, 1, 2, 2), "needed": (2, 2, 3, 3), "naive": (2, 2, 3, 3)}),
-    ],
-    ids=["one layer", "four layers"],
-)
-def test_exponents(config: Config, expected: dict[str, tuple[int, ...]]) -> None:
-    """In the end; at a thousand tokens the total is still on its way."""
-    for baseline, orders in expected.items():
-        for group, order in zip(("projections", "mlp", "attention", "total"), orders, strict=True):
-            assert exponent(config, baseline, group, 10**5) == pytest.approx(order, abs=5e-3), (baseline, group)
-    assert 1.5 < exponent(config, "cached", "total", 1000) < 1.95
-
-
-def test_attention_equals_the_rest_at_the_published_lengths() -> None:
-    assert crossing(Config()) == 96
-    assert crossing(GPT2) == 4_608 > GPT2.n_ctx
-
-
-def test_a_curve_goes_from_one_to_n() -> None:
-    points = log_spaced(1000)
-    assert points[0] == 1 and points[-1] == 1000
-    assert points == sorted(set(points)) and len(points) > 20

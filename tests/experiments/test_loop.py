@@ -72,15 +72,6 @@ def test_a_seed_repeats_a_drawn_text_and_temperature_zero_never_draws(model: Mod
     assert [one.choice for one in drawn] == [one.draw for one in drawn]
 
 
-def test_the_most_open_choice() -> None:
-    model = shipped("stories")
-    passes = loop.run_loop(model, "the next day")
-    at = loop.most_open(passes)
-    assert model.tokenizer.decode(passes[at].token_ids) == "the next day is"
-    branch = loop.complete(model, [*passes[at].token_ids, model.tokenizer.vocabulary.index("bright")])
-    assert model.tokenizer.decode(branch).startswith("the next day is bright and")
-
-
 def test_turns_are_those_of_rope() -> None:
     config, pos = shipped("stories").config, 3
     half = config.head_dim // 2

@@ -37,11 +37,6 @@ def test_waste_is_what_a_walk_over_the_slots_counts(reserve: Reserve, slots: int
     assert allocation.waste(LENGTHS, reserve)._asdict() == counted
 
 
-def test_the_shares_are_those_of_the_reference() -> None:
-    assert [round(100 * x, 1) for x in allocation.waste(LENGTHS, longest_text(16)).shares] == [21.8, 15.6, 62.6]
-    assert round(100 * allocation.waste(LENGTHS, blocks(4)).shares[0], 1) == 66.0
-
-
 @pytest.mark.parametrize(("lengths", "size"), [([5, 8], 2), ([16, 8], 2), ([1, 3], 4), ([3, 3], 1)])
 def test_turns_fit_exactly_and_each_row_lies_where_its_table_says(lengths: list[int], size: int) -> None:
     model = shipped("names-deep")
@@ -73,13 +68,6 @@ def test_a_text_is_what_the_model_writes_and_no_longer_than_its_context() -> Non
     for prompt in ("", "z" * 16):
         with pytest.raises(UserError):
             allocation.complete_text(model, prompt)
-
-
-def test_free_slots_between_texts_may_fit_nobody() -> None:
-    """14 slots are free, and a text of 8 fits nowhere; whole blocks of two are enough for it."""
-    owners = allocation.owner_of_slots([6, 5, 6, 5, 6, 4], [1, 3, 5], 32)
-    assert allocation.holes(owners) == [5, 5, 4] and allocation.whole_blocks(owners, 2) == 6
-    assert allocation.holes([0, -1, 1]) == [1] and allocation.holes([0, 1]) == []
 
 
 def test_what_last_blocks_leave_empty() -> None:

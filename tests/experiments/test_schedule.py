@@ -12,12 +12,10 @@ from microgpt.cache import KVCache
 from microgpt.config import n_params, param_shapes
 from microgpt.cost import kv_bytes, naive
 from microgpt.decode import generate, prefill
-from microgpt.errors import UserError
 from microgpt.experiments.schedule import (
     A100,
     compute_bound_from,
     estimate,
-    full,
     largest_difference,
     run_schedule,
     weights_read,
@@ -92,14 +90,6 @@ def test_a_machine_whose_balance_no_prompt_reaches_is_told() -> None:
     """With a window the work grows no faster than the bytes: a search without an end would never find one."""
     config = replace(LLAMA3, window=64, n_layer=2)
     assert compute_bound_from(config, A100._replace(macs=A100.macs * 10**6)) is None
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_a_full_context_says_so(name: str) -> None:
-    model = shipped(name)
-    error = full(model)
-    assert isinstance(error, UserError)
-    assert error.fields == {"held": model.config.n_ctx, "n_ctx": model.config.n_ctx, "n": 1}
 
 
 def test_differences_are_seen() -> None:

@@ -21,11 +21,12 @@ import numpy as np
 from microgpt.cache import KVCache, KVLayer
 from microgpt.caches.codes import Grid
 from microgpt.caches.quantised import Rows
-from microgpt.config import Array, Config, Report
+from microgpt.config import Array, Config
 from microgpt.experiments.dropping.bits import through
 from microgpt.experiments.dropping.shift import shift_of
 from microgpt.model import forward, softmax
 from microgpt.recipes import DATA
+from microgpt.trace import Trace
 from microgpt.weights import Model
 
 FILE, FILE_DIGITS = "trained.json", 4  # in DATA; of what is measured
@@ -88,10 +89,10 @@ def drop_rows(model: Model, prompt: Sequence[int]) -> dict[str, Any]:
     `moved` is the share of the prediction that goes to other tokens, a mean over the same NEW - 1 steps of the text
     that is written with all rows.
     """
-    n, words = len(prompt), model.tokenizer.vocabulary
+    words = model.tokenizer.vocabulary
     runs, then = list[dict[str, Any]](), go_on(model, prompt, -1)[:-1]
     full = probabilities(model, prompt, then, -1)
-    for row in (-1, *range(n)):
+    for row in range(-1, len(prompt)):
         moved = np.abs(probabilities(model, prompt, then, row) - full).sum(axis=1) / 2
         runs.append(
             {"row": row, "written": [words[token] for token in go_on(model, prompt, row)], "moved": float(moved.mean())}
@@ -149,16 +150,13 @@ def perplexity(logits: Array, ids: Sequence[int]) -> float:
 def code_errors(model: Model, ids: Sequence[int]) -> dict[str, Any]:
     """By kind and bits: the error of all heads' rows, root mean square against that of the rows, on average; of keys
     also the attention of the newest queries that moves. GROUP numbers have one scale both ways."""
-    config, told = replace(model.config, n_ctx=len(ids)), dict[str, list[Array]]()
-
-    def keep(report: Report) -> None:
-        told.setdefault(report[0], []).append(np.asarray(report[1])) if report[0] in ("q", "attn_weights") else None
-
+    config, trace = replace(model.config, n_ctx=len(ids)), Trace()
     held = KVCache(config, model.params["wte"].dtype)
-    forward(model.params, config, ids, held, keep)
+    forward(model.params, config, ids, held, trace.keep)
     keys, values = (np.array([getattr(layer, kind) for layer in held.layers]) for kind in ("keys", "values"))
-    queries = np.array(told["q"])[:, -1]  # [n_layer, n_head, head_dim]
-    on_first = np.array(told["attn_weights"])[:, :, 2:, 0].mean(-1)
+    layers = range(config.n_layer)
+    queries = np.array([trace["q", 0, layer][-1] for layer in layers])  # [n_layer, n_head, head_dim]
+    on_first = np.array([trace["attn_weights", 0, layer] for layer in layers])[:, :, 2:, 0].mean(-1)
     lines = [
         {"kind": kind, "bits": bits, **both_ways(rows.astype(np.float64), bits, queries if kind == "k" else None)}
         for kind, rows in (("k", keys), ("v", values))
@@ -189,14 +187,11 @@ def both_ways(rows: Array, bits: int, queries: Array | None) -> dict[str, Any]:
 def attention_moved(before: Array, after: Array, queries: Array) -> float:
     """The share of the attention of queries [n_layer, n_head, head_dim] that goes to other rows, on average."""
     share = queries.shape[1] // before.shape[1]
-    return float(
-        np.mean(
-            [
-                shift_of(queries[layer, head], before[layer, head // share], after[layer, head // share]).distance
-                for layer, head in np.ndindex(queries.shape[:2])
-            ]
-        )
-    )
+    moved = [
+        shift_of(queries[layer, head], before[layer, head // share], after[layer, head // share]).distance
+        for layer, head in np.ndindex(queries.shape[:2])
+    ]
+    return float(np.mean(moved))
 
 
 @cache

@@ -2,5 +2,5 @@
 
 What was found for the models that ship lies in data/exactness.json. This command makes it, in about a minute:
 
-    python -m microgpt.experiments.exactness > found.json && mv found.json microgpt/data/exactness.json
+    python -m microgpt.experiments.exactness.measure > found.json && mv found.json microgpt/data/exactness.json
 """

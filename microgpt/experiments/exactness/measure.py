@@ -124,7 +124,7 @@ def flip(model: Model, prompt: str) -> Example:
     return Example(text, [vocabulary[i] for i in two], *sides)
 
 
-def exactness(model: Model) -> Exactness:
+def measure_model(model: Model) -> Exactness:
     some = prompts(model)
     formats = {format: compare_runs(model, format, some) for format in FORMATS}
     choices = sum(len(both(model, prompt, "float64").cached) for prompt in some)
@@ -132,16 +132,12 @@ def exactness(model: Model) -> Exactness:
 
 
 def load_exactness(name: str) -> Exactness:
-    """What `exactness` has found for the model of that name, one of those that ship."""
+    """What this command has found for the model of that name, one of those that ship."""
     kept: dict[str, Any] = json.loads((DATA / "exactness.json").read_text("utf-8"))[name]
     formats = {format: Found(*one) for format, one in kept["formats"].items()}
     return Exactness(**{**kept, "formats": formats, "example": Example(**kept["example"])})
 
 
-def as_json() -> str:
-    """All of it, for the file that `load_exactness` reads."""
-    every = {}
-    for name in SHIPPED:
-        one = exactness(shipped(name))
-        every[name] = {**one._asdict(), "example": one.example._asdict()}
-    return json.dumps(every)
+if __name__ == "__main__":
+    found = {name: measure_model(shipped(name)) for name in SHIPPED}
+    print(json.dumps({name: {**one._asdict(), "example": one.example._asdict()} for name, one in found.items()}))

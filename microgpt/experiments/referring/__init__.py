@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.config import Array, Report
+from microgpt.config import Array
 from microgpt.decode import prefill
 from microgpt.errors import UserError
 from microgpt.model import forward
+from microgpt.trace import Trace
 from microgpt.weights import Model
 
 DIGITS = 4  # behind the point, of what is written to a file
@@ -78,16 +79,13 @@ def ask(model: Model, sentence: Sentence) -> Asked:
         token = tokenizer.encode(sentence.text + word)[n:]
         if len(token) != 1:
             raise UserError("“%(word)s” is %(n)s tokens to this model; give words of one.", word=word, n=len(token))
-        rows: dict[str, list[Array]] = {"attn_weights": [], "q": [], "k": []}
-
-        def keep(report: Report, rows: dict[str, list[Array]] = rows) -> None:
-            if report[0] in rows:
-                rows[report[0]].append(np.asarray(report[1]).copy())
-
-        forward(model.params, config, token, cache, keep)
+        trace = Trace()
+        forward(model.params, config, token, cache, trace)
         cache.crop(n)
-        found.weights[word] = np.array(rows["attn_weights"])[:, :, 0]
-        found.q[word], found.own[word] = np.array(rows["q"])[:, 0], np.array(rows["k"])[:, 0]
+        found.weights[word] = np.array([trace["attn_weights", n, layer][:, 0] for layer in range(config.n_layer)])
+        found.q[word], found.own[word] = (
+            np.array([trace[name, n, layer][0] for layer in range(config.n_layer)]) for name in "qk"
+        )
     return found
 
 

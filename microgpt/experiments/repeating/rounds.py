@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.cache import Cache, KVCache
-from microgpt.caches.evict import ChoosingCache
 from microgpt.config import Array, Config, Hook, Report
+from microgpt.experiments.dropping.results import SomeRows
 from microgpt.model import forward, softmax
 from microgpt.weights import Model
 
@@ -44,29 +44,6 @@ def circle(ids: Sequence[int]) -> Circle | None:
     return min(found, default=None)
 
 
-class WithoutCache(ChoosingCache):
-    """A cache that gives up the rows of some positions, in all heads, when `drop` is called."""
-
-    def __init__(self, config: Config, dtype: np.dtype[np.float64] | type = np.float64) -> None:
-        super().__init__(config, dtype)
-        self.gone = range(0)
-
-    def drop(self, positions: range) -> None:
-        self.gone = positions
-        self.make_room()
-
-    def observe(self, layer: int, weights: Array) -> None:
-        """What the rows get decides nothing here."""
-
-    def choose(self, layer: int, n: int) -> Array | None:
-        held = self.layers[layer].positions
-        stays = ~np.isin(held[0], self.gone)
-        return np.tile(np.flatnonzero(stays), (len(held), 1))
-
-    def forget(self, layer: int, places: Array) -> None:
-        """Nothing else is kept about a row."""
-
-
 def chances(model: Model, ids: Sequence[int], cache: Cache | None = None, hook: Hook | None = None) -> Array:
     """The probability of each token but the first, given those before it and what `cache` holds: [n - 1]."""
     if len(ids) < 2:
@@ -82,11 +59,13 @@ def without_earlier_rounds(model: Model, ids: Sequence[int], turn: range, start:
 
     The token before the round is the last of the one before it; its row is gone too once it has given the first chance.
     """
-    cache = WithoutCache(model.config, model.params["wte"].dtype)
+
+    def readable(at: int, newest: int) -> bool:
+        return newest < turn.start - 1 or at not in range(start, min(newest, turn.start))
+
+    cache = SomeRows(model.config, model.params["wte"].dtype, readable)
     forward(model.params, model.config, ids[: turn.start - 1], cache)
-    cache.drop(range(start, turn.start - 1))
     first = chances(model, ids[turn.start - 1 : turn.start + 1], cache)
-    cache.drop(range(start, turn.start))
     return np.concatenate([first, chances(model, ids[turn.start : turn.stop], cache)])
 
 

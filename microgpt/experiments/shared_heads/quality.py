@@ -23,10 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, split
+from microgpt.experiments.gradient import losses
 from microgpt.experiments.shared_heads import choices, with_kv_heads
-from microgpt.model import forward, softmax
 from microgpt.recipes import DATA
 from microgpt.tokenizer import START, CharTokenizer
 from microgpt.train import train
@@ -60,11 +59,7 @@ def names_of(lines: Sequence[str], n_held: int = N_HELD) -> Names:
 
 def loss(params: Params, config: Config, texts: Sequence[Sequence[int]]) -> float:
     """The mean of -log p(next token) over all tokens of these texts."""
-    chances = []
-    for ids in texts:
-        p = softmax(forward(params, config, ids[:-1], KVCache(config)))
-        chances.append(p[np.arange(len(p)), ids[1:]])
-    return float(-np.log(np.concatenate(chances)).mean())
+    return float(np.concatenate([losses(params, config, ids) for ids in texts]).mean())
 
 
 def fit(config: Config, vector: Array, texts: Sequence[Sequence[int]], seed: int, steps: int, rate: float) -> Params:

@@ -45,15 +45,16 @@ def test_what_is_held_is_counted_and_is_the_formula(model: str, prompt: str) -> 
     assert sum(k + v for _, _, k, v in shown.held) == shown.numbers
 
 
-def test_the_calculator_gives_the_presets_figures() -> None:
-    patches = answer()
-    assert [p["target"] for p in patches] == ["#calculated", "#prompt-error"]
-    assert "131,072" in patches[0]["html"]
-    assert "65,536" in answer(size="float8")[0]["html"]
-    pasted = {"n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024, "vocab_size": 50257}
-    assert "36,864" in answer(config=json.dumps(pasted))[0]["html"]
-
-
+PASTED = json.dumps({"n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024, "vocab_size": 50257})
+SAYS: list[tuple[dict[str, str], str, str]] = [  # fields, what the answer says, and what it does not
+    ({}, "131,072", "run the same expert"),
+    ({"size": "float8"}, "65,536", "A longer text"),
+    ({"config": PASTED}, "36,864", "run the same expert"),
+    ({"preset": "GPT-2 124M", "tokens": "1024"}, "at most 1,024 tokens", "A longer text"),
+    ({"preset": "GPT-2 124M", "tokens": "1025"}, "A longer text", "never"),
+    ({"preset": "Mistral-7B"}, "never", "run the same expert"),  # a window keeps the cache below the weights
+    ({"preset": "DeepSeek-V3"}, "run the same expert", "never"),
+]
 WRONG: list[tuple[dict[str, str], str]] = [
     ({"batch": "0"}, "batch"),
     ({"tokens": "many"}, "many"),
@@ -68,10 +69,16 @@ WRONG: list[tuple[dict[str, str], str]] = [
 ]
 
 
-def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays() -> None:
+def test_the_calculator_answers_or_leaves_the_last_result_with_a_sentence() -> None:
+    for fields, says, not_this in SAYS:
+        patches = answer(**fields)
+        assert [patch["target"] for patch in patches] == ["#calculated", "#prompt-error"]
+        assert says in patches[0]["html"] and not_this not in patches[0]["html"], fields
     for fields, says in WRONG:
         (patch,) = answer(**fields)
         assert patch["target"] == "#prompt-error" and says in patch["html"], fields
+    known = ModelShape(PRESETS["DeepSeek-V3"], batch=1)
+    assert known.read == known.reads[0][1] < known.weights / 10
 
 
 def test_what_a_step_reads_of_the_weights_is_one_figure_in_all_lessons() -> None:
@@ -81,32 +88,6 @@ def test_what_a_step_reads_of_the_weights_is_one_figure_in_all_lessons() -> None
     assert known.read == step.weight_bytes == 2 * (8_030_261_248 - 128_255 * 4096)
     assert (size_text(known.weights), size_text(known.read)) == ("16.1 GB", "15.0 GB")
     assert known.crossing == -(-step.weight_bytes // 131_072) == 114_517
-
-
-@pytest.mark.parametrize("model", ["GPT-2 124M", "Llama-3-8B"])
-def test_a_text_longer_than_the_model_sees_is_priced_and_said_to_be_too_long(model: str) -> None:
-    n_ctx = f"{PRESETS[model].config.n_ctx:,}"
-    assert f"at most {n_ctx} tokens" in answer(preset=model, tokens="100000")[0]["html"]
-    assert "A longer text" not in answer(preset=model, tokens=n_ctx.replace(",", ""))[0]["html"]
-
-
-def test_so_many_texts_read_more_cache_than_weights_and_one_fewer_do_not() -> None:
-    shown, model = view(Settings("names", "emm")), PRESETS["Llama-3-8B"]
-    assert shown.crowd == 14
-    assert model.cache_bytes(8192, 14) >= model.weight_bytes_read(batch=14)
-    assert model.cache_bytes(8192, 13) < model.weight_bytes_read(batch=13)
-
-
-def test_a_window_keeps_the_cache_below_the_weights_and_the_page_says_so() -> None:
-    assert ModelShape(PRESETS["Mistral-7B"]).crossing is None
-    assert "never" in answer(preset="Mistral-7B")[0]["html"]
-
-
-def test_of_experts_a_step_reads_those_that_it_runs() -> None:
-    known = ModelShape(PRESETS["DeepSeek-V3"], batch=1)
-    assert known.read == known.reads[0][1] < known.weights / 10
-    assert "run the same expert" in answer(preset="DeepSeek-V3")[0]["html"]
-    assert "run the same expert" not in answer()[0]["html"]
 
 
 def test_each_line_of_a_factor_comes_to_the_bytes_of_a_token_and_each_factor_has_one() -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microgpt.config import Config
 from microgpt.cost import PARTS, least_macs, naive, step_macs
 from microgpt.course.with_and_without.curves import CURVES
 from microgpt.course.with_and_without.questions import standing
@@ -94,22 +93,6 @@ def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> 
     assert [order for _, order in total[-1][1]] == [orders[max(2, p)] for p in powers]
     assert [slope for slope, _ in total[0][1]] == sorted(slope for slope, _ in total[0][1])
     assert total[0][1][0][0] < 1.2 < 1.7 < total[1][1][0][0] < 1.95
-
-
-def test_the_largest_part_is_named() -> None:
-    for model, prompt in RUNS:
-        made, _ = drawn("with-and-without", model, prompt)
-        assert made.asks.standing.model == model
-        config: Config = shipped(model).config
-        sums = np.sum([step_macs(config, t) for t in range(1, made.n + 1)], axis=0)
-        by_part = dict(zip(PARTS, sums.tolist(), strict=True))
-        groups = {
-            "projections": by_part["qkv"] + by_part["out"],
-            "mlp": by_part["mlp"],
-            "attention": by_part["scores"] + by_part["mixing"],
-            "head": by_part["head"],
-        }
-        assert groups[made.largest_part] == max(groups.values())
 
 
 def test_a_model_of_others_makes_the_mistake_on_one_of_ours() -> None:

@@ -65,29 +65,21 @@ def test_beginnings_that_are_kept_as_flipped_flip_and_the_example_is_one_of_them
     assert example.cached[0] > example.cached[1] and example.again[0] < example.again[1]
 
 
-def same(name: str, formats: list[str]) -> None:
+@pytest.mark.thorough("hundreds of texts, rounded after every operation")
+@pytest.mark.parametrize("name", SHIPPED)
+def test_kept_figures_come_out_again(name: str) -> None:
+    """Those of the format of the examples; of the smallest model, of all."""
     model, kept = shipped(name), measure.load_exactness(name)
-    for format in formats:
-        made = measure.compare_runs(model, format, measure.prompts(model))
+    some = measure.prompts(model)
+    for format in FORMATS if name == "names" else [measure.SHORTEST]:
+        made = measure.compare_runs(model, format, some)
         assert made.flipped == kept.formats[format].flipped
         if format == "float64":
             assert 0 < made.difference < 1e-12
         else:
             assert made.difference == kept.formats[format].difference
-
-
-@pytest.mark.thorough("hundreds of texts, rounded after every operation")
-@pytest.mark.parametrize("name", SHIPPED)
-def test_kept_figures_come_out_again(name: str) -> None:
-    """Those of the format of the examples; of the smallest model, of all."""
-    same(name, list(FORMATS) if name == "names" else [measure.SHORTEST])
-    assert exactness_counts(name) == (measure.load_exactness(name).prompts, measure.load_exactness(name).choices)
-
-
-def exactness_counts(name: str) -> tuple[int, int]:
-    model = shipped(name)
-    some = measure.prompts(model)
-    return len(some), sum(len(measure.both(model, prompt, "float64").cached) for prompt in some)
+    choices = sum(len(measure.both(model, prompt, "float64").cached) for prompt in some)
+    assert (kept.prompts, kept.choices) == (len(some), choices)
 
 
 def test_where_sums_are_kept_in_float32_nothing_flips() -> None:
