@@ -11,16 +11,7 @@ from microgpt.experiments import loop
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import Model, shipped
-from tests.support.pages import (
-    Run,
-    drawn,
-    find,
-    numbers,
-    numbers_of,
-    runs,
-    shown_as,
-    text,
-)
+from tests.support.pages import Run, drawn, find, numbers, numbers_of, runs, shown_as, text
 
 RUNS = [("names", "emm"), ("names-deep", "z" * 15), ("stories", "The next day")]
 run = runs("next-token", RUNS)
