@@ -4,8 +4,6 @@ A slot is the place of one row, in all layers. While a text is written, a slot t
 a later one, or is never filled. Knows models and caches; knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ The loss of a text is a sum over its positions, and so is every gradient: runnin
 position tells which query a row has learned from. Knows models and their gradients; knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

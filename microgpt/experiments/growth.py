@@ -6,8 +6,6 @@ not counted, as in `cost`. Nothing here depends on n_ctx: the forms go on where 
 Knows configs; runs no model and knows no page.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

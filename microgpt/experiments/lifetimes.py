@@ -4,8 +4,6 @@ It may see the rows up to its own, as the causal mask has it. In a right cache t
 do its weights: what comes out has been used already. Knows traces and the model's own attention; knows no page.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from microgpt.config import Array, Config, window_of

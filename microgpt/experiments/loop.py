@@ -4,8 +4,6 @@ Each pass is `recompute` with a trace of its own as hook. The traces tell which 
 already, and whether they came out the same. Knows models, decoding and traces; knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple

@@ -8,8 +8,6 @@ average over many texts, lies in data/mistakes.json; the models that ship have m
 Knows models and caches; knows no page.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import islice

@@ -6,8 +6,6 @@ too large to run here, and `Machine` how long a pass takes at the least.
 Knows models, caches and decoding; knows no page.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ It is the run of `python -m microgpt.train names`, with the same names, weights,
 recipe. Knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 from random import Random

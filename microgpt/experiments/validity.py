@@ -5,8 +5,6 @@ the same numbers does the same arithmetic, so rows that are untouched are equal 
 needed to call a row right or stale. Knows models and caches; knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Questions about batches: places that stay empty, a prompt in pieces, and texts that take turns."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 from microgpt.errors import N_

@@ -1,7 +1,5 @@
 """What states.css is written with: policies, units of time, and the length of a pass."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from microgpt.course.many_at_once.timeline import MOST_LENGTH, MOST_UNITS

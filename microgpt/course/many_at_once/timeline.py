@@ -5,8 +5,6 @@ chunk of its prompt, and a time of waiting. Where a policy has no such piece, it
 How much is seen depends on the time that is on show: the end of a pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """How long ten thousand requests wait under each policy, as spans on one line of time, load by load. Knows no HTML."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias

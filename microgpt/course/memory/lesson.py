@@ -1,7 +1,5 @@
 """What the cache costs in memory: this model's, counted; known models', by formula; the reader's own config.json."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import count
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Questions about memory: bytes of a token, of two texts, what fits, a model found from its cache, a card, blocks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace as Numbers
 

@@ -1,7 +1,5 @@
 """What each row of the cache has received: the weights that all steps gave it, head by head, from the trace."""
 
-from __future__ import annotations
-
 import itertools
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Questions about the weight that rows receive: even shares, a sum, and a key that is dropped."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From text to next token: the loop pass by pass, and the choices that it might have made. Knows no HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial

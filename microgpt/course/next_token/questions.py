@@ -1,7 +1,5 @@
 """Questions about the loop: what runs again, and the odds of two tokens."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace as Numbers
 

@@ -1,7 +1,5 @@
 """Where there is no cache: what a mask lets each token see, and which rows that keeps right. Knows no HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple

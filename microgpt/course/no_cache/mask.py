@@ -4,8 +4,6 @@ Both have a column per position, so the column of the new token leads from those
 stale. It is one drawing for all experiments; each piece of it says in which of them it is there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 

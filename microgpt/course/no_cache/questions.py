@@ -1,7 +1,5 @@
 """Questions about masks: rows that go stale without one, blocks that are final, and two caches that listen."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 from microgpt.errors import N_

@@ -1,7 +1,5 @@
 """Questions about old rows: how many are stale, the order of a prompt, a window that slides, and what may stay."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 from microgpt.architectures.known import PRESETS

@@ -1,7 +1,5 @@
 """Pages: two texts take turns in one pool of blocks, and what several ways to reserve memory waste. Knows no HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache

@@ -3,8 +3,6 @@
 It is one drawing for all steps; each piece of it says in which of them it is there. Places are in lines from the top.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Questions about pages: where a row lies, what stays empty, two texts in one pool, and a crop that takes too much."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 from microgpt.errors import N_

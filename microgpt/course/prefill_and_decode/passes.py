@@ -4,8 +4,6 @@ Large models are not run: their passes are the closed forms of `schedule`. The r
 Knows no HTML.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Questions about prefill and decode: chunks, the time of an answer, and drafts that are checked."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 from microgpt.architectures.known import PRESETS

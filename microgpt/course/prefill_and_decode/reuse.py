@@ -5,8 +5,6 @@ the rows of another one as far as both begin alike. Both give what plain decodin
 Knows models and caches; knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

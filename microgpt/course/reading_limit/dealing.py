@@ -1,8 +1,6 @@
 """The heads of a layer dealt to processors, as shares of a picture, by number of processors: what a processor has, and
 where the keys and values lie that its query heads read. Knows no HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Reading is the limit: a decode step under its roofline, several processors, and rows that travel. Knows no HTML."""
 
-from __future__ import annotations
-
 from functools import cache
 from operator import itemgetter
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Questions about the limit of reading: texts that are written together, heads over processors, bits and bytes."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 from microgpt.viz.text.answers import answers

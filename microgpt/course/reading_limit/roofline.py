@@ -3,8 +3,6 @@
 To the right goes the number of operations per byte, upwards the operations per second, as a share of the peak.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

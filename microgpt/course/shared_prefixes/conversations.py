@@ -1,7 +1,5 @@
 """A chat, turn by turn: what is found and what is run, as it is and if something changes. Knows no HTML."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from microgpt.serving.chat import Turn, chat_turns, edit, price

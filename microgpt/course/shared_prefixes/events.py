@@ -5,8 +5,6 @@ with; a third is a fork of the second, and both write; the first ends, comes aga
 token changed. Each text is also run by itself, so that the logits can be compared. Knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

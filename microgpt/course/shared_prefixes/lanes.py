@@ -4,8 +4,6 @@ It is one drawing for all events; each piece of it says in which of them it is t
 every text that holds it, so an index is a column. A lane has the blocks that a text does not share with those above.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple

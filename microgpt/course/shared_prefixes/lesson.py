@@ -1,7 +1,5 @@
 """Sharing: texts that begin alike hold the same blocks, until one writes or a token is changed. Knows no HTML."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Questions about texts that begin alike: what is found, blocks by the wrong keys, and a chat with the time of day."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import SimpleNamespace as Numbers
 

@@ -1,7 +1,5 @@
 """Training and the cache: the masked pass, what the cached rows learn, three mistakes; live, the training itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias

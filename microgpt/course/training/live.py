@@ -4,8 +4,6 @@ Its state is the number of steps taken. The trainer that has taken them is remem
 training starts again from the first step, so an answer depends on the state alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Questions about training: its mask, blind guessing, who hears from later steps, and a loss by hand."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace as Numbers
 

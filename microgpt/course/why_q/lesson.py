@@ -1,7 +1,5 @@
 """The lives of the rows: for every q, k and v the steps at which it was read, and what an old q could still do."""
 
-from __future__ import annotations
-
 from itertools import zip_longest
 from typing import NamedTuple
 

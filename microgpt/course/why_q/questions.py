@@ -1,7 +1,5 @@
 """Questions about q: what can be forgotten, how often rows are read, a window, and keeping x in place of K and V."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 from microgpt.architectures.known import PRESETS

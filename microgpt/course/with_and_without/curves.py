@@ -3,8 +3,6 @@
 Knows no HTML and no run of a model.
 """
 
-from __future__ import annotations
-
 from microgpt.config import Config
 from microgpt.errors import N_
 from microgpt.experiments import growth

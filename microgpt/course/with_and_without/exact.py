@@ -3,8 +3,6 @@
 Knows no HTML and no run of a model.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from microgpt.experiments.exactness.measure import SHORTEST, load_exactness

@@ -4,8 +4,6 @@ The rows, logits and multiply-adds of both runs are those of a recording; the gr
 Knows no HTML.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Questions about the saving: how attention grows, positions that all begin anew, and the work of a whole text."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Numbers
 
 import numpy as np

@@ -5,8 +5,6 @@ The state holds how far they have come and how long it took. The runners that ha
 time; without them, the lap begins anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple

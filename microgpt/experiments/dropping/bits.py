@@ -5,8 +5,6 @@ another run, whose every step reads what a `QuantisedCache` kept. Bytes are coun
 of sixteen bits, as engines keep them. Knows models and caches; knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ Rows stay where they were in the text. `python -m tools.trained` measures; what 
 Knows models and caches; knows no page.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace

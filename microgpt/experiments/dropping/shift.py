@@ -3,8 +3,6 @@
 If no score is off by more than e, the total variation of the weights is at most tanh(e / 2). Knows no page.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ there are rows enough to keep all busy. Each row of such a pass depends on the t
 the finished text gives, to the last bit, the logits of every step's rerun. Knows no page.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import islice

@@ -6,8 +6,6 @@ the terms are added in float32 where the format is shorter, as most processors d
 There the order of the terms counts, and the array says which it takes. Knows arrays; knows no model.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ The text is run once. Each word is run after it, and its row is cropped again, s
 and V. Which noun a pronoun looks at is measured in every head, and one head is chosen by rule. Knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Everything that is measured of how a model repeats itself, as one record that can be written to a file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from microgpt.errors import UserError

@@ -5,8 +5,6 @@ round leaves its rows in the cache, and the next one reads them. What that does 
 tokens are run with the rows of the earlier rounds gone. Knows models and caches; knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

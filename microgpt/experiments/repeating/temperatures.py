@@ -3,8 +3,6 @@
 Knows models; knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple

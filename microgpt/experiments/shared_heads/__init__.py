@@ -8,8 +8,6 @@ value decomposition of the stacked [wk; wv] of each layer.
 Knows weights and one parallel pass; does not train, and does not know what the text says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple

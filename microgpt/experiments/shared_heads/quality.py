@@ -9,8 +9,6 @@ command has made it, in about ten minutes:
 Knows models and names; knows no page.
 """
 
-from __future__ import annotations
-
 import json
 import string
 import sys

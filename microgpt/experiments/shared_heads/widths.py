@@ -9,8 +9,6 @@ made it, in about ten minutes:
 Knows models and sentences; knows no page.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace
