@@ -2,7 +2,7 @@
 
 A pass is one call of `forward`. A prompt can be run in one pass, in chunks, or token by token; what follows is
 decoded, one token a pass. Passes are counted from what a hook is told. `estimate` says the same of a model that is
-too large to run here, and `Machine` how long a pass takes at the least.
+too large to run here.
 Knows models, caches and decoding; knows no page.
 """
 
@@ -16,7 +16,7 @@ from microgpt.cache import KVCache
 from microgpt.config import Config, Hook, Report, param_shapes
 from microgpt.cost import Counter, formula_macs, kv_bytes, lookup_tables
 from microgpt.decode import decode_step, prefill
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.weights import Model
 
 
@@ -41,32 +41,6 @@ class SchedulePass(NamedTuple):
     def intensity(self) -> float:
         """Multiply-adds per byte read."""
         return self.macs / self.bytes_read
-
-
-class Machine(NamedTuple):
-    """What a processor can do at its best: multiply-adds and bytes per second."""
-
-    name: str
-    macs: float
-    bytes: float
-    source: str  # where these figures are published
-
-    @property
-    def balance(self) -> float:
-        """Multiply-adds that it does in the time in which it reads a byte: below, reading is what takes the time."""
-        return self.macs / self.bytes
-
-    def seconds(self, one: SchedulePass) -> float:
-        """No pass can be quicker: it must do its multiply-adds, and read its bytes."""
-        return max(one.macs / self.macs, one.bytes_read / self.bytes)
-
-
-A100 = Machine(
-    "A100",
-    312e12 / 2,  # two operations per multiply-add
-    2_039e9,
-    N_("NVIDIA’s data sheet of the A100 80GB SXM: 312 dense 16-bit TFLOPS, 2,039 GB/s"),
-)
 
 
 class Passes:
@@ -154,7 +128,7 @@ def estimate(config: Config, n: int, start: int) -> SchedulePass:
     return pass_of(config, n, start, int(macs.sum()))
 
 
-def compute_bound_from(config: Config, machine: Machine) -> int | None:
-    """The fewest tokens in a pass for which computing takes longer than reading; None if its context has no room."""
+def compute_bound_from(config: Config, balance: float) -> int | None:
+    """The fewest tokens in a pass that does so many multiply-adds for each byte; None if its context has no room."""
     passes = range(1, config.n_ctx + 1)
-    return next((n for n in passes if estimate(config, n, 0).intensity >= machine.balance), None)
+    return next((n for n in passes if estimate(config, n, 0).intensity >= balance), None)

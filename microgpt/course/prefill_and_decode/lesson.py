@@ -13,9 +13,8 @@ from microgpt.course.prefill_and_decode.passes import LARGE_CONFIGS, Estimate, c
 from microgpt.course.prefill_and_decode.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import schedule
-from microgpt.experiments.schedule import A100, SchedulePass, ScheduleRun
+from microgpt.experiments.schedule import SchedulePass, ScheduleRun
 from microgpt.record import Recording
-from microgpt.serving.hardware import PER_MAC
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
@@ -24,7 +23,6 @@ from microgpt.weights import shipped
 
 MAX_NEW = 8  # decode passes that are shown
 MODEL = "Llama-3-8B"  # the one that the prose speaks of
-OPERATIONS = PER_MAC * A100.balance  # the same as data sheets count, a multiply-add as two
 
 
 class Block(NamedTuple):
@@ -68,7 +66,7 @@ class View:
         estimates = [Estimate(name, phase) for name in LARGE_CONFIGS for phase in ("prefill", "chunk", "decode")]
         head = config.n_embd * config.vocab_size
         ends = min(LARGE_CONFIGS, key=lambda name: LARGE_CONFIGS[name][0].n_ctx)
-        enough = schedule.compute_bound_from(LARGE_CONFIGS[MODEL][0], A100)
+        enough = schedule.compute_bound_from(LARGE_CONFIGS[MODEL][0], passes.BALANCE)
         assert enough is not None, f"{MODEL} never keeps this machine busy"
         self.trace, self.estimates = trace, estimates
         self.model = model.name

@@ -18,14 +18,17 @@ from microgpt.decode import prefill
 from microgpt.errors import N_
 from microgpt.experiments import schedule
 from microgpt.experiments.growth import log_spaced
-from microgpt.experiments.schedule import A100, SchedulePass
+from microgpt.experiments.schedule import SchedulePass
 from microgpt.serving import speculate
+from microgpt.serving.hardware import PER_MAC, PROCESSORS, Bound
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 # of PRESETS, each with the length of a prompt
 LARGE_CONFIGS = {name: (PRESETS[name].config, n) for name, n in (("GPT-2 124M", 1000), ("Llama-3-8B", 2000))}
+A100, SOURCE = PROCESSORS["A100"], N_("NVIDIA’s data sheet of the A100 80GB SXM: 312 dense 16-bit TFLOPS, 2,039 GB/s")
+BALANCE = A100.ridge / PER_MAC  # multiply-adds that it does in the time in which it reads a byte
 CHUNK = 256  # tokens, of a chunked prefill
 WIDEST = 4096  # tokens in a pass; how far the chart goes
 MORE_TOKENS = 11  # that are written after the longer prompt, as far as the picture of time goes
@@ -41,6 +44,11 @@ def large_pass(name: str, phase: str) -> SchedulePass:
     return schedule.estimate(config, tokens, start)
 
 
+def least_ms(work: SchedulePass) -> float:
+    """No pass can be quicker: it must do its multiply-adds, and read its bytes."""
+    return 1000 * Bound(PER_MAC * work.macs, work.bytes_read).seconds(A100)
+
+
 class Estimate:
     """A pass of a large model in 16-bit numbers, and the least time that the machine needs for it."""
 
@@ -50,8 +58,8 @@ class Estimate:
         self.work = work
         self.model = name
         self.phase = {"prefill": N_("prefill"), "chunk": N_("a chunk of it"), "decode": N_("decode")}[phase]
-        self.bound_by = N_("compute") if work.intensity > A100.balance else N_("memory")
-        self.milliseconds = 1000 * A100.seconds(work)
+        self.bound_by = N_("compute") if work.intensity > BALANCE else N_("memory")
+        self.milliseconds = least_ms(work)
 
 
 class Arrival(NamedTuple):
@@ -97,7 +105,7 @@ def times(name: str, short: int) -> list[Times]:
     def least(tokens: int, start: int) -> tuple[float, float, float]:
         """The milliseconds of a pass, of its arithmetic and of its reading."""
         work = schedule.estimate(config, tokens, start)
-        return 1000 * A100.seconds(work), 1000 * work.macs / A100.macs, 1000 * work.bytes_read / A100.bytes
+        return least_ms(work), 1000 * PER_MAC * work.macs / A100.operations, 1000 * work.bytes_read / A100.bandwidth
 
     both = [(prompt, least(prompt, 0), least(1, prompt)) for prompt in (n, short)]
     whole = max(first + MORE_TOKENS * each for _, (first, *_), (each, *_) in both)
@@ -128,7 +136,7 @@ def chart() -> Chart:
         Series(name, kind, [(n, schedule.estimate(config, n, 0).intensity) for n in lengths if n <= config.n_ctx])
         for (name, (config, _)), kind in zip(LARGE_CONFIGS.items(), ("needed", "with"), strict=True)
     ]
-    series.append(Series(A100.name, "again", [(n, A100.balance) for n in lengths]))
+    series.append(Series(A100.name, "again", [(n, BALANCE) for n in lengths]))
     return line_chart(
         N_("Multiply-adds per byte read"),
         series,

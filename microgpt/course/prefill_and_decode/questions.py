@@ -3,9 +3,10 @@
 from types import SimpleNamespace as Numbers
 
 from microgpt.architectures.known import PRESETS
-from microgpt.course.prefill_and_decode.passes import CHUNK, Estimate
+from microgpt.course.prefill_and_decode.passes import A100, CHUNK, SOURCE, Estimate
 from microgpt.errors import N_
-from microgpt.experiments.schedule import A100, weights_read
+from microgpt.experiments.schedule import weights_read
+from microgpt.serving.hardware import PER_MAC
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.tasks import Task, calc, chain, ratio, unlike
 
@@ -32,13 +33,14 @@ def times() -> Numbers:
     """The least times of a chat on one machine, in ms. `weights` and `read` are numbers and bytes that a pass reads."""
     a = PRESETS[ASKED_MODEL]
     weights, per_token = weights_read(a.config, 1), a.bytes_per_token()
-    macs, carried = round(A100.macs / SECOND), round(A100.bytes / SECOND)  # per ms
+    macs, carried = round(A100.operations / PER_MAC / SECOND), round(A100.bandwidth / SECOND)  # per ms
     read, cache = 2 * weights, PROMPT * per_token
     prefill, step = round(PROMPT * weights / macs, 2), round((read + cache) / carried, 2)
     together = round((read + BATCH * cache) / carried, 2)
     unlike(round(SECOND / step), round(BATCH * SECOND / together))
     return Numbers(
-        machine=A100,
+        machine=A100.name,
+        source=SOURCE,
         macs=macs,
         carried=carried,
         prompt=PROMPT,
