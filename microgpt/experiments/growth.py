@@ -3,7 +3,6 @@
 `cost` says what one step takes; here the steps from 1 to n are summed, for the three ways to do them (BASELINES),
 and the growth of the sum is measured: the slope of its curve on logarithmic axes. Norms, softmax and additions are
 not counted, as in `cost`. Nothing here depends on n_ctx: the forms go on where a model's context ends.
-Knows configs; runs no model and knows no page.
 """
 
 import math

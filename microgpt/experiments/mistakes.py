@@ -4,8 +4,6 @@ Each calls the same `forward`, in a wrong way: with a cache that lies about what
 average over many texts, lies in data/mistakes.json; the models that ship have made it with this command:
 
     python -m microgpt.experiments.mistakes > means.json && mv means.json microgpt/data/mistakes.json
-
-Knows models and caches; knows no page.
 """
 
 import json

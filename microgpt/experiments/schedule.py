@@ -3,7 +3,6 @@
 A pass is one call of `forward`. A prompt can be run in one pass, in chunks, or token by token; what follows is
 decoded, one token a pass. Passes are counted from what a hook is told. `estimate` says the same of a model that is
 too large to run here.
-Knows models, caches and decoding; knows no page.
 """
 
 import math

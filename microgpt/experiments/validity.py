@@ -13,9 +13,9 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
+from microgpt.experiments.gradient import gradients
 from microgpt.experiments.mistakes import SeesAll, see_all
 from microgpt.model import forward
-from microgpt.train import loss_and_grads
 
 
 def cache_rows(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
@@ -53,8 +53,7 @@ def another(config: Config, token_id: int, avoid: int) -> int:
 
 def after_one_training_step(params: Params, config: Config, token_ids: Sequence[int], rate: float = 0.01) -> Params:
     """The weights after one step down the gradient of this text's loss."""
-    grads = {name: np.zeros_like(value) for name, value in params.items()}
-    loss_and_grads(params, config, token_ids, grads)
+    grads = gradients(params, config, token_ids)
     return {name: value - rate * grads[name] for name, value in params.items()}
 
 

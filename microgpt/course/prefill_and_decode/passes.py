@@ -1,7 +1,6 @@
 """Passes of large models, and rows that are given back or shared: what the page on prefill quotes.
 
 Large models are not run: their passes are the closed forms of `schedule`. The rest is run on models that are here.
-Knows no HTML.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 Rows of tokens that turn out wrong are cropped, and it is as if they had never been. In prefix reuse a text takes over
 the rows of another one as far as both begin alike. Both give what plain decoding gives.
-Knows models and caches; knows no page.
 """
 
 from collections.abc import Sequence

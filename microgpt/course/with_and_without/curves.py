@@ -1,7 +1,4 @@
-"""How the work of a text grows, as charts and as measured slopes: the closed forms of `growth`, ready to be placed.
-
-Knows no HTML and no run of a model.
-"""
+"""How the work of a text grows, as charts and as measured slopes: the closed forms of `growth`, ready to be placed."""
 
 from microgpt.config import Config
 from microgpt.errors import N_

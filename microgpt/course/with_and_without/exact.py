@@ -1,7 +1,4 @@
-"""The same answer in shorter numbers: what data/exactness.json says of the models that ship, ready to be placed.
-
-Knows no HTML and no run of a model.
-"""
+"""The same answer in shorter numbers: what data/exactness.json says of the models that ship, ready to be placed."""
 
 import numpy as np
 

@@ -1,7 +1,6 @@
 """With the cache and without: two runs of one text side by side, step by step, and how their work grows.
 
 The rows, logits and multiply-adds of both runs are those of a recording; the growth comes from the closed forms.
-Knows no HTML.
 """
 
 from dataclasses import replace

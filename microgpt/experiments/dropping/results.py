@@ -5,7 +5,6 @@
 - `code_errors`: keys and values of that text through codes, with a scale per token and with one per channel
 
 Rows stay where they were in the text. `python -m tools.trained` measures; what was found lies in data/trained.json.
-Knows models and caches; knows no page.
 """
 
 import json

@@ -100,12 +100,18 @@ def measure(model: Model, sentences: Sequence[Sentence] = SENTENCES) -> dict[str
             "text": of.text,
             "tokens": one.tokens,
             "nouns": at,
-            "words": [summarise_word(one, of, word, at) for word in of.words],
+            "words": [
+                {
+                    "word": word,
+                    "noun": one.tokens.index(noun) if noun else None,
+                    "on_nouns": one.weights[word][:, :, at].round(DIGITS).tolist(),  # [n_layer][n_head][nouns]
+                }
+                for word, noun in of.words.items()
+            ],
         }
         for of, one, at in zip(sentences, every, nouns, strict=True)
     ]
-    margin = margins(told).mean(axis=0)
-    layer, head = (int(x) for x in np.unravel_index(margin.argmax(), margin.shape))
+    layer, head = best_head(told)
     for sentence, one in zip(told, every, strict=True):
         for word in sentence["words"]:
             word["weights"] = one.weights[word["word"]][layer, head].round(DIGITS).tolist()
@@ -117,15 +123,16 @@ def measure(model: Model, sentences: Sequence[Sentence] = SENTENCES) -> dict[str
     return {"model": model.name, "layer": layer, "head": head, "keys": keys, "sentences": told}
 
 
-def summarise_word(one: Asked, of: Sentence, word: str, nouns: Sequence[int]) -> dict[str, Any]:
-    """What all heads give to the nouns at a word, [n_layer][n_head][nouns], and the place of the one that it means."""
-    noun = one.tokens.index(of.words[word]) if of.words[word] else None
-    return {"word": word, "noun": noun, "on_nouns": one.weights[word][:, :, nouns].round(DIGITS).tolist()}
-
-
 def margins(sentences: Sequence[dict[str, Any]]) -> Array:
     """For each word that stands for one noun, what it gives that noun more than any other: [words, n_layer, n_head]."""
     return np.concatenate([ahead[range(len(means)), means] for ahead, means in map(by_noun, sentences)])
+
+
+def best_head(sentences: Sequence[dict[str, Any]]) -> tuple[int, int]:
+    """The layer and the head that prefers the right nouns most."""
+    mean = margins(sentences).mean(axis=0)
+    layer, head = np.unravel_index(mean.argmax(), mean.shape)
+    return int(layer), int(head)
 
 
 def by_noun(sentence: dict[str, Any]) -> tuple[Array, list[int]]:
@@ -142,8 +149,7 @@ def cross_validate(sentences: Sequence[dict[str, Any]]) -> tuple[list[tuple[int,
     that was left out such a head is right, over all of them."""
     heads, right = list[tuple[int, int]](), 0
     for i, sentence in enumerate(sentences):
-        mean = margins([*sentences[:i], *sentences[i + 1 :]]).mean(axis=0)
-        layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
+        layer, head = best_head([*sentences[:i], *sentences[i + 1 :]])
         heads.append((layer, head))
         right += int((margins([sentence])[:, layer, head] > 0).sum())
     return heads, right

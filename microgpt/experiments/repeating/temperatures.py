@@ -1,7 +1,4 @@
-"""The same prompt at several temperatures, many times: how much of each text has stood in it before.
-
-Knows models; knows no page.
-"""
+"""The same prompt at several temperatures, many times: how much of each text has stood in it before."""
 
 from collections.abc import Iterator, Sequence
 from random import Random

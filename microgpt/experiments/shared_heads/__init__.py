@@ -4,8 +4,6 @@ Both are changes of the weights alone; `forward` runs the result. `with_kv_heads
 of a group (the usual start of a conversion, which training then goes on from), or repeats them, which changes
 nothing. `with_latent` lets K and V of all heads be computed from one row of d_c numbers: W = up @ down, by a singular
 value decomposition of the stacked [wk; wv] of each layer.
-
-Knows weights and one parallel pass; does not train, and does not know what the text says.
 """
 
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ command has made it, in about ten minutes:
 
     python -m microgpt.experiments.shared_heads.quality names.txt > losses.json
     mv losses.json microgpt/data/sharing.json
-
-Knows models and names; knows no page.
 """
 
 import json
@@ -103,11 +101,8 @@ def load_losses() -> dict[int, dict[str, list[float]]]:
 def main(path: str) -> None:
     names = names_of(Path(path).read_text("utf-8").split())
     trials = [trial(names, seed) for seed in range(SEEDS)]
-    lines = [
-        f'"{n}": ' + json.dumps({kind: [round(one[n][kind], 6) for one in trials] for kind in kinds})
-        for n, kinds in trials[0].items()
-    ]
-    print("{" + ",\n".join(lines) + "}")
+    found = {n: {k: [round(one[n][k], 6) for one in trials] for k in kinds} for n, kinds in trials[0].items()}
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ judged by the same sentences, which none has learned from. What came out lies in
 made it, in about ten minutes:
 
     python -m microgpt.experiments.shared_heads.widths > widths.json && mv widths.json microgpt/data/widths.json
-
-Knows models and sentences; knows no page.
 """
 
 import json
@@ -83,8 +81,7 @@ def compare_pairs(kind: str, other: str) -> Paired:
 
 
 def main() -> None:
-    found = {kind: [round(trial(kind, seed), 6) for seed in range(SEEDS)] for kind in KINDS}
-    print("{" + ",\n".join(f'"{kind}": {json.dumps(losses)}' for kind, losses in found.items()) + "}")
+    print(json.dumps({kind: [round(trial(kind, seed), 6) for seed in range(SEEDS)] for kind in KINDS}))
 
 
 if __name__ == "__main__":
