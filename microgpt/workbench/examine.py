@@ -31,18 +31,6 @@ class Outcome(NamedTuple):
     finding: Finding | None
 
 
-class Examination(NamedTuple):
-    """What all of them came to, in their order; `furthest` is the largest difference of a logit in the six ways."""
-
-    results: list[Outcome]
-    furthest: float
-
-    @property
-    def first(self) -> Outcome | None:
-        """The first check that fails."""
-        return next((one for one in self.results if one.finding), None)
-
-
 def checks_of(module: ModuleType | None = None) -> dict[str, Check]:
     """The checks of a module by their names, in its order: its own functions that take one argument, the trial."""
     found: Any = vars(module or checks)
@@ -55,19 +43,17 @@ def checks_of(module: ModuleType | None = None) -> dict[str, Check]:
     }  # fmt: skip
 
 
-def examine(yours: Yours, model: Model, ids: Sequence[int], known: dict[str, Check] | None = None) -> Examination:
-    """Every check on the program, with these tokens."""
-    expected, results, furthest = expect(model, ids), list[Outcome](), 0.0
+def examine(yours: Yours, model: Model, ids: Sequence[int], known: dict[str, Check] | None = None) -> list[Outcome]:
+    """What every check on the program comes to with these tokens, in their order."""
+    expected, results = expect(model, ids), list[Outcome]()
     if yours.left:  # it has come to its end before
         yours.left = max(yours.left, CHECK_SECONDS)
     for name, check in (known or checks_of()).items():
         if not yours.left:
             break  # a loop that did not end has used up the time of all
-        trial = Trial(yours, model, ids, expected)
-        finding = run_check(check, trial)
+        finding = run_check(check, Trial(yours, model, ids, expected))
         results.append(Outcome(name, " ".join((check.__doc__ or name).split()), finding))
-        furthest = max(furthest, trial.furthest)
-    return Examination(results, furthest)
+    return results
 
 
 def run_check(check: Check, trial: Trial) -> Finding | None:
@@ -105,7 +91,7 @@ def main(path: str) -> None:
         except Exception as error:
             place = place_of(error, path)
             print(f"{name}: {path}, line {place.line}: {place.error}")
-        for result in examine(yours, model, model.tokenizer.encode(prompt)).results:
+        for result in examine(yours, model, model.tokenizer.encode(prompt)):
             found = result.finding
             wrong += found is not None
             why = f": {found.error}" if found else ""

@@ -75,29 +75,27 @@ def test_the_difference_is_the_whole_edit(bug: Bug) -> None:
 def test_every_number_of_a_bug_is_what_the_checks_give(bug: Bug) -> None:
     name = model_of(bug)
     model, ids = shipped(name), shipped(name).tokenizer.encode(PROMPTS[name])
-    examination, measured = examine(Yours(bug.text(), is_watched=False), model, ids), measure(bug, model, ids)
-    assert examination.first is not None and examination.first.finding is not None
-    found, here = examination.first.finding, evidence(bug.name)
-    assert here.first == examination.first.name == bug.caught_by[name]
-    assert here.furthest == examination.furthest == measured.furthest
-    caught = {one.name for one in examination.results if one.finding}
-    assert here.is_seen_by_itself == (ITSELF in caught) and here.is_seen_in_six_ways == bool({*SIX} & caught)
+    outcomes, (furthest, flip) = examine(Yours(bug.text(), is_watched=False), model, ids), measure(bug, model, ids)
+    caught, here = {one.name: one.finding for one in outcomes if one.finding}, evidence(bug.name)
+    (first, found), *_ = caught.items()
+    assert here.first == first == bug.caught_by[name] and here.furthest == furthest
+    assert [*here.findings] == [way for way in (*SIX, ITSELF) if way in caught]
 
     told = text(find(opened(bug), "what-fails")[0])
     assert f"{here.first} is the first check that fails: {found.error}" in told
-    assert f"A logit is off by {at_most(measured.furthest)} at most." in told
+    assert f"A logit is off by {at_most(furthest)} at most." in told
     if found.pos >= 0:
         assert f"Row {found.pos}" in told
     if found.is_number:
         assert f"It is {found.yours:.2f}; the original has {found.ours:.2f}.".replace("-", "−") in told
-    if measured.flip is None:
+    if flip is None:
         assert "The likeliest next token is the right one after each row" in told
     else:
-        assert here.flip is not None and here.flip.pos == measured.flip and here.flip.yours != here.flip.ours
-        assert f"After row {measured.flip} the likeliest next token is" in told
+        assert here.flip is not None and here.flip.pos == flip and here.flip.yours != here.flip.ours
+        assert f"After row {flip} the likeliest next token is" in told
     fold = find(tree_of(PAGE), "bug")[BUGS.index(bug)]
     named = text(find(fold, "named")[0])
-    assert here.first in named and at_most(measured.furthest) in named
+    assert here.first in named and at_most(furthest) in named
 
 
 @each
@@ -169,7 +167,7 @@ def test_the_sentences_at_the_top_count_all_bugs() -> None:
     quiet = sum(one.flip is None for one in found)
     ends = [float(at_most(end(one.furthest for one in found))) for end in (min, max)]
     assert numbers(by_id(PAGE)["quiet"]) == [len(BUGS), *ends, quiet]
-    seen = sum(one.is_seen_by_itself for one in found)
+    seen = sum(ITSELF in one.findings for one in found)
     assert numbers(by_id(PAGE)["by-itself"]) == [seen, len(BUGS), len(SIX), len(BUGS), len(BUGS)]
     assert 0 < seen < len(BUGS) / 2
 

@@ -36,10 +36,6 @@ def frame(chosen: dict[str, str], title: str = "A title", width: str = "750") ->
     return Frame(address(SITE, "inside", chosen), address(SITE, "inside", chosen, alone=False), title, width, "450")
 
 
-def written(shown: Frame) -> dict[str, str]:
-    return {one.slug: one.code for one in codes(shown)}
-
-
 def only_iframe(text: str) -> dict[str, str]:
     """The attributes of the one element that there is in it."""
     found = [e for e in html5lib.parse(text, namespaceHTMLElements=False).find("body").iter()][1:]
@@ -61,7 +57,7 @@ def test_the_address_says_what_was_chosen_and_holds_no_markup(chosen: dict[str, 
 @example({"amp": "", "lt": "1"}, '" onload="x')
 def test_html_gives_exactly_the_address_and_the_title_back(chosen: dict[str, str], title: str) -> None:
     shown = frame(chosen, title)
-    code = written(shown)
+    code = codes(shown)
     raw = {"html": "", "moodle": "", "canvas": "", "mkdocs": "", "sphinx": ".. raw:: html\n\n   "}
     fenced = {"jupyter-book-1": "```{raw} html\n", "quarto": "```{=html}\n"}
     bodies = [code[slug].removeprefix(start) for slug, start in raw.items()]
@@ -81,7 +77,7 @@ def test_html_gives_exactly_the_address_and_the_title_back(chosen: dict[str, str
 @example({"prompt": HOSTILE}, HOSTILE)
 def test_the_other_forms_keep_the_address(chosen: dict[str, str], title: str) -> None:
     shown = frame(chosen, title, "100%")
-    code = written(shown)
+    code = codes(shown)
     first, width, name, end = code["myst"].split("\n")
     assert (first, width, end) == (f":::{{iframe}} {shown.url}", ":width: 100%", ":::")
     assert name.removeprefix(":title:").strip() == " ".join(title.split())

@@ -25,7 +25,7 @@ def frame(site: str, **chosen: str) -> Frame:
 
 
 def code(slug: str, shown: Frame) -> str:
-    return next(one.code for one in codes(shown) if one.slug == slug)
+    return codes(shown)[slug]
 
 
 def run(folder: Path, *command: str) -> str:

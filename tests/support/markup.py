@@ -6,7 +6,6 @@ from xml.etree.ElementTree import Element
 
 import html5lib
 
-from microgpt.apps.bugs.app import THREADS
 from microgpt.course import LESSONS, PAGES
 from microgpt.viz import views
 from microgpt.viz.rendering.render import render_page
@@ -37,7 +36,7 @@ SOURCE = '<a class="source" href="{}" target="_blank" rel="noopener" lang="en">'
 
 def inward(text: str) -> str:
     """A page without its links to what it rests on, and to where a bug was told of: they alone lead out of the site."""
-    threads = [THREADS.format(*origin.split("#")) for bug in BUGS for origin in bug.origins]
+    threads = ["https://github.com/" + origin.replace("#", "/issues/") for bug in BUGS for origin in bug.origins]
     for address in [*(source.address for source in SOURCES.values()), *threads]:
         text = text.replace(SOURCE.format(address), "<a>")
     return text

@@ -1,7 +1,6 @@
 """Programs that a reader might write: changes of the original, by its own lines; and what a fault of the shelf does."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -162,14 +161,6 @@ STRANGE = {  # programs that run, or stop in a sentence
 }  # fmt: skip
 
 
-class Measured(NamedTuple):
-    """What a fault does in a model: its largest difference of a logit in the six ways, and the first position at which
-    the likeliest token is another one, None where there is none."""
-
-    furthest: float
-    flip: int | None
-
-
 class FlipTrial(Trial):
     """A trial that also notes where the likeliest token is another one than ours."""
 
@@ -183,11 +174,12 @@ class FlipTrial(Trial):
                 self.flip = pos
 
 
-def measure(bug: Bug, model: Model, ids: Sequence[int]) -> Measured:
-    """What the fault does to these tokens, in the six ways."""
+def measure(bug: Bug, model: Model, ids: Sequence[int]) -> tuple[float, int | None]:
+    """What the fault does to these tokens in the six ways: the largest difference of a logit, and the first position at
+    which the likeliest token is another one, None where there is none."""
     yours, expected, known = Yours(bug.text(), is_watched=False), expect(model, ids), checks_of()
     trials = [FlipTrial(yours, model, ids, expected) for _ in SIX]
     for name, trial in zip(SIX, trials, strict=True):
         run_check(known[name], trial)
     flips = [trial.flip for trial in trials if trial.flip is not None]
-    return Measured(max(trial.furthest for trial in trials), min(flips, default=None))
+    return max(trial.furthest for trial in trials), min(flips, default=None)

@@ -72,9 +72,8 @@ def test_it_passes_every_check(name: str) -> None:
     model = shipped(name)
     ids = model.tokenizer.encode("the girl has a ball." if name == "stories" else "emmali")
     found = examine(Yours(original()), model, ids)
-    assert [(one.name, str(one.finding)) for one in found.results if one.finding] == []
-    assert [one.name for one in found.results] == [*checks_of()] and tuple(checks_of())[:6] == SIX
-    assert found.first is None and found.furthest < 1e-12
+    assert [(one.name, one.finding) for one in found] == [(name, None) for name in checks_of()]
+    assert tuple(checks_of())[:6] == SIX
 
 
 def test_a_line_that_was_changed_has_the_number_that_the_editor_shows() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from microgpt.apps.bugs.evidence import ITSELF, WEIGHTS, ComparedRow, Evidence, evidence
+from microgpt.apps.bugs.evidence import ITSELF, WEIGHTS, Evidence, evidence
 from microgpt.apps.bugs.picture import Panel, panels_of
 from microgpt.apps.workbench.answer import SAYS
 from microgpt.errors import N_
@@ -31,14 +31,6 @@ BUG_GROUPS = (
     (N_("Going back"), shelf.CROP_BUGS),
     (N_("Several texts"), shelf.TEXT_BUGS),
 )
-THREADS = "https://github.com/{}/issues/{}"  # which leads on to the pull request, where it is one
-
-
-class Origin(NamedTuple):
-    """Where a fault was told of: its name there, and its address."""
-
-    name: str
-    address: str
 
 
 class ShelfCard(NamedTuple):
@@ -50,10 +42,6 @@ class ShelfCard(NamedTuple):
     panels: tuple[Panel, Panel]  # as it is, as it should be
 
     @property
-    def origins(self) -> list[Origin]:
-        return [Origin(one, THREADS.format(*one.split("#"))) for one in self.bug.origins]
-
-    @property
     def hunks(self) -> list[Hunk]:
         return list(hunks_of(self.bug.text()))
 
@@ -62,37 +50,19 @@ class ShelfCard(NamedTuple):
         """The page that explains what is broken."""
         return page_named(self.bug.lesson)
 
-    @property
-    def rows(self) -> list[ComparedRow]:
-        return self.evidence.shown.rows
-
-    @property
-    def limit(self) -> float:
-        """What a full cell of its picture stands for."""
-        return self.panels[0].limit
-
     def token(self, i: int) -> str:
         return token_of(self.evidence.model, i)
 
 
-class ShelfGroup(NamedTuple):
-    """Faults of one kind."""
-
-    title: str
-    cards: list[ShelfCard]
-
-
 class View:
-    """The page as it is built."""
-
     def __init__(self, _: Settings) -> None:
-        self.groups = [ShelfGroup(title, list(map(card_of, bugs))) for title, bugs in BUG_GROUPS]
-        self.cards = [card for group in self.groups for card in group.cards]
-        self.choices = tuple(Choice(one.bug.name, range(len(one.rows)), len(one.rows) - 1) for one in self.cards)
+        self.groups = [(title, list(map(card_of, bugs))) for title, bugs in BUG_GROUPS]
+        self.cards = [card for _, cards in self.groups for card in cards]
+        self.choices = tuple(Choice(one.bug.name, range(len(one.faces)), len(one.faces) - 1) for one in self.cards)
         found = [one.evidence for one in self.cards]
         self.n = len(found)
-        self.by_itself = sum(one.is_seen_by_itself for one in found)
-        self.in_six_ways = sum(one.is_seen_in_six_ways for one in found)
+        self.by_itself = sum(ITSELF in one.findings for one in found)
+        self.in_six_ways = sum(not {*SIX}.isdisjoint(one.findings) for one in found)
         self.quiet = sum(one.flip is None for one in found)  # whose likeliest tokens are all right
         self.least, self.most = (end(one.furthest for one in found) for end in (min, max))
 

@@ -114,20 +114,6 @@ class Evidence(NamedTuple):
         """What that one finds."""
         return self.findings[self.first]
 
-    @property
-    def is_seen_by_itself(self) -> bool:
-        """Whether a program that is compared with itself, with the cache and without, shows it."""
-        return ITSELF in self.findings
-
-    @property
-    def is_of_short(self) -> bool:
-        """Whether the rows are those of the shorter of two texts."""
-        return self.shown.way == "side_by_side" and self.shown.text == 0
-
-    @property
-    def is_seen_in_six_ways(self) -> bool:
-        return any(name in SIX for name in self.findings)
-
 
 class RowsTrial(Trial):
     """A trial that keeps the rows of weights, and of what is mixed by them, of each text, and the first flip."""
@@ -230,8 +216,3 @@ def rows_to_show(trials: dict[str, RowsTrial], named: str) -> ComparedRows:
             if best.furthest >= LEAST_DRAWN:
                 return best
     return best
-
-
-def evidence_of_all() -> list[Evidence]:
-    """That of each fault, in the order of the shelf."""
-    return [evidence(bug.name) for bug in BUGS]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from microgpt.apps.embed_builder import embed_codes
-from microgpt.apps.embed_builder.embed_codes import HOSTS, Code, Frame
+from microgpt.apps.embed_builder.embed_codes import HOSTS, Frame
 from microgpt.course import LESSONS, page
 from microgpt.errors import UserError
 from microgpt.viz import views
@@ -58,13 +58,11 @@ class Chosen(NamedTuple):
         )
 
     @property
-    def codes(self) -> list[Code]:
+    def codes(self) -> dict[str, str]:
         return embed_codes.codes(self.frame)
 
 
 class View:
-    """The page as it is built."""
-
     def __init__(self, _: Settings) -> None:
         self.choices = (Choice("host", range(len(HOSTS))),)
 
@@ -81,8 +79,8 @@ def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
     return state, [
         patch("#preview", render.render("apps/embed_builder/_preview.html", choice=choice)),
         *[
-            patch(f"#code-{one.slug}", render.render("apps/embed_builder/_code.html", code=one.code))
-            for one in choice.codes
+            patch(f"#code-{slug}", render.render("apps/embed_builder/_code.html", code=code))
+            for slug, code in choice.codes.items()
         ],
     ]
 

@@ -37,11 +37,6 @@ class Host(NamedTuple):
     write: Callable[[Frame], str]
 
 
-class Code(NamedTuple):
-    slug: str
-    code: str
-
-
 def address(site: str, name: str, chosen: Mapping[str, str], lang: str = "en", alone: bool = True) -> str:
     """The address of a page of the site at `site` ("": seen from the site's root), alone or in the course."""
     query = "&".join(f"{encode(key)}={encode(value)}" for key, value in chosen.items())
@@ -74,10 +69,10 @@ def site_address(text: str) -> str:
     )
 
 
-def codes(frame: Frame) -> list[Code]:
-    """The code for each host, in the order of HOSTS."""
+def codes(frame: Frame) -> dict[str, str]:
+    """The code for each host by its slug, in the order of HOSTS."""
     frame = frame._replace(title=" ".join(frame.title.split()))
-    return [Code(host.slug, host.write(frame)) for host in HOSTS]
+    return {host.slug: host.write(frame) for host in HOSTS}
 
 
 def html(frame: Frame, src: str = "src") -> str:

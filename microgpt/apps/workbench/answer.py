@@ -75,13 +75,6 @@ class Compared(NamedTuple):
         return any(max(cells) > ROUNDING for _, _, cells in self.rows)
 
 
-class Halt(NamedTuple):
-    """Where a hook has ended the run: its line, and the number of the step."""
-
-    line: int
-    step: int
-
-
 class Answer(NamedTuple):
     """What became of a program."""
 
@@ -91,7 +84,7 @@ class Answer(NamedTuple):
     stop: Stop | None = None  # where it stopped
     printed: str = ""
     files: Mapping[str, bytes] = MappingProxyType({})  # that the hook has written, by their names
-    halt: Halt | None = None  # where the hook ended the run
+    halt: tuple[int, int] | None = None  # where the hook ended the run: its line, and the number of the step
     restored: Sequence[str] = ()  # reports that were put back
     checking: bool = False  # whether the checks are still to come
     link: str = ""  # the end of an address that opens the program
@@ -120,15 +113,6 @@ class Answer(NamedTuple):
             if part.at < line <= part.at + part.n:
                 return part.field, part.name, line - part.at
         return EDITORS[name], "" if name == PROGRAM else name, line
-
-    @property
-    def n_failed(self) -> int:
-        return sum(one.finding is not None for one in self.outcomes)
-
-    @property
-    def n_changed(self) -> int:
-        """Lines that are the reader's."""
-        return sum(one.sign == "+" for one in self.difference)
 
 
 class Texts(NamedTuple):
@@ -159,17 +143,16 @@ def run_program(texts: Texts, settings: Settings, fields: Mapping[str, str], exa
     What was drawn is kept for its checks, to save time: without it, it is loaded and run again.
     """
     model, answer, key = model_named(settings.model), Answer(list(hunks_of(texts.code, AROUND))), (texts, settings)
-    program = _drawn.pop(key, None) if examines else None
+    kept = _drawn.pop(key, None) if examines else None
     _drawn.clear()
-    try:
-        program = program or load_program(texts, settings, model)
-    except Unloadable as error:
-        return answer._replace(stop=error.stop)
+    program = kept or load_program(texts, settings, model)
+    if isinstance(program, Stop):
+        return answer._replace(stop=program)
     yours, known, recording, stop, printed, files = program
     outcomes = list[Outcome]()
     if examines:
         with redirect_stdout(printed):
-            outcomes = examine(yours, model, tokens_to_check(model, settings.prompt), known).results
+            outcomes = examine(yours, model, tokens_to_check(model, settings.prompt), known)
     else:
         _drawn[key] = program
     return answer._replace(
@@ -184,22 +167,15 @@ def run_program(texts: Texts, settings: Settings, fields: Mapping[str, str], exa
     )
 
 
-class Unloadable(Exception):
-    """A program, or the reader's checks, that cannot be loaded."""
-
-    def __init__(self, stop: Stop) -> None:
-        super().__init__(str(stop.error))
-        self.stop = stop
-
-
-def load_program(texts: Texts, settings: Settings, model: Model) -> Program:
-    """The program, once it has run the text. Raises Unloadable, or UserError for what is wrong with the text."""
+def load_program(texts: Texts, settings: Settings, model: Model) -> Program | Stop:
+    """The program, once it has run the text; where it, or the reader's checks, cannot be loaded, why. Raises UserError
+    for what is wrong with the text."""
     printed = Printed()
     with redirect_stdout(printed):
         try:
             yours, known = Yours(texts.code), own_checks(texts.checks)
         except Exception as error:
-            raise Unloadable(stop_at(error)) from None
+            return stop_at(error)
         if texts.hook.strip().replace("\r\n", "\n") in ("", NO_HOOK_YET.strip()):
             return Program(yours, known, *record_yours(yours, model, settings), printed, {})
         recording, stop, files = record_for_hook(yours, model, settings, texts.hook)
@@ -256,11 +232,11 @@ def shorten(printed: str) -> str:
     return printed if len(printed) <= MOST_PRINTED else printed[:MOST_PRINTED] + "\n…"
 
 
-def halt_of(recording: YourRecording | None) -> Halt | None:
-    """Where the hook has ended the run, None where it has not."""
+def halt_of(recording: YourRecording | None) -> tuple[int, int] | None:
+    """The line at which the hook has ended the run, and the step; None where it has not."""
     if recording is None or recording.ended_by is None:
         return None
-    return Halt(place_of(recording.ended_by, HOOK).line, recording.n)
+    return place_of(recording.ended_by, HOOK).line, recording.n
 
 
 def model_named(name: str) -> Model:
@@ -304,10 +280,7 @@ def against_ours(recording: Recording, fields: Mapping[str, str]) -> Compared:
         theirs, own = (model.tokenizer.vocabulary[one["logits", pos][0].argmax()] for one in (trace, ours))
         if flip is None and theirs != own:
             flip = pos + 1, theirs, own
-    layer, head = (radio(fields, name, 0, most - 1, -1) for name, most in size(model).items())
+    layer = radio(fields, "layer", 0, model.config.n_layer - 1, -1)
+    head = radio(fields, "head", 0, model.config.n_head - 1, -1)
     picture = YourPicture(trace, -1, layer, head, stage(fields), off=off)
     return Compared(picture, rows, flip)
-
-
-def size(model: Model) -> dict[str, int]:
-    return {"layer": model.config.n_layer, "head": model.config.n_head}

@@ -203,7 +203,7 @@ def tried(text: str) -> tuple[str, list[str], str]:
     except Exception as error:
         said.append(str(place_of(error).error))
     yours.left = SECONDS
-    outcomes = examine(yours, model, model.tokenizer.encode("emma")).results
+    outcomes = examine(yours, model, model.tokenizer.encode("emma"))
     said += [str(one.finding.error) for one in outcomes if one.finding]
     found = "found by a check" if any(one.finding for one in outcomes) else "as good as ours"
     return f"stopped with a sentence, {found}" if not html else f"drawn, {found}", said, html
