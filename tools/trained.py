@@ -119,11 +119,11 @@ def for_lessons(model: Model) -> dict[str, Any]:
 def of_trace() -> dict[str, Any]:
     """Of the first trace: the heads that rest on its first token, and the channel of the keys that stands out most."""
     shown = talks.picture()
-    first, rest = talks.kinds(shown)[0][1], talks.rest(shown)
+    first = talks.kinds(shown)[0][1]
     return {
         "model": NAME,
-        "rest": {"heads": first.heads, "of": shown.map.heads, "half": HALF_WEIGHT, **rest._asdict()},
-        "peak": talks.peak(shown)._asdict(),
+        "rest": {"heads": first.heads, "of": shown.map.heads, "half": HALF_WEIGHT, **vars(talks.Rest(shown))},
+        "peak": vars(talks.Peak(shown)),
     }
 
 

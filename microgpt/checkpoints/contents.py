@@ -32,6 +32,14 @@ class TensorRow(NamedTuple):
     nbytes: int
     times: int = 1
 
+    @property
+    def all_size(self) -> int:
+        return self.times * self.size
+
+    @property
+    def all_nbytes(self) -> int:
+        return self.times * self.nbytes
+
 
 class Group(NamedTuple):
     """Where: "before", "layers", "after" or "other"; for layers, which of them are alike."""

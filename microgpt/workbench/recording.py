@@ -75,14 +75,12 @@ class YourRecording(Recording):
             if np.shape(scores) != np.shape(weights):
                 sentence = N_("“attn_scores” is reported with the shape %(scores)s, “attn_weights” with %(weights)s.")
                 raise UserError(sentence, scores=np.shape(scores), weights=np.shape(weights))
-        for report in (*self.place_reports(told.values(), pos), *self.read_otherwise(told, pos)):
+        read = [*self.read_otherwise(told, pos)]
+        for name, value, _, layer in told.values():  # with no more columns than the text has rows
+            self.trace((name, value[..., : pos + 1] if name in OVER_KEYS else value, pos, layer))
+        for report in read:
             self.trace(report)
         return logits
-
-    def place_reports(self, told: Iterable[Report], pos: int) -> Iterable[Report]:
-        """The reports of the step at `pos`, at its place, with no more columns than the text has rows."""
-        for name, value, _, layer in told:
-            yield name, value[..., : pos + 1] if name in OVER_KEYS else value, pos, layer
 
     def read_otherwise(self, told: Mapping[tuple[str, int], Report], pos: int) -> Iterable[Report]:
         """What the step read otherwise than it was told, or than the steps before have read: see `Watched`.

@@ -27,20 +27,15 @@ def restore(tree: ast.Module) -> list[str]:
     if there >= REPORTS:
         return []
     for function in tree.body:
-        if isinstance(function, ast.FunctionDef) and function.name == "forward" and takes_hook(function):
-            added += Restorer({*there}, {*assignments(function)}).restore(function)
+        if not isinstance(function, ast.FunctionDef) or function.name != "forward":
+            continue
+        if any(one.arg == "hook" for one in (*function.args.args, *function.args.kwonlyargs)):
+            assigned = {name for node in ast.walk(function) for name in targets_of(node)}
+            restorer = Restorer({*there}, assigned)
+            function.body = restorer.body(function.body, [])
+            added += restorer.added
     ast.fix_missing_locations(tree)
     return added
-
-
-def takes_hook(function: ast.FunctionDef) -> bool:
-    return any(one.arg == "hook" for one in (*function.args.args, *function.args.kwonlyargs))
-
-
-def assignments(function: ast.FunctionDef) -> Iterator[str]:
-    """The names that its statements assign to, those of its loops aside."""
-    for node in ast.walk(function):
-        yield from targets_of(node)
 
 
 def targets_of(one: ast.AST) -> list[str]:
@@ -71,10 +66,6 @@ class Restorer:
 
     def __init__(self, there: set[str], assigned: set[str]) -> None:
         self.there, self.assigned, self.added = there, assigned, list[str]()
-
-    def restore(self, function: ast.FunctionDef) -> list[str]:
-        function.body = self.body(function.body, [])
-        return self.added
 
     def body(self, statements: list[ast.stmt], loops: list[str]) -> list[ast.stmt]:
         """The statements with what was missing, inside loops that count these names."""

@@ -19,8 +19,6 @@ WORD, SUBJECT = "assistant", " France"
 
 
 class View:
-    """The page as it is built."""
-
     def __init__(self, _: Settings) -> None:
         shown = self.picture = picture(CHAT_TEXT)
         about, tokens = shown.about, shown.tokens

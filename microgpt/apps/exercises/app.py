@@ -15,8 +15,6 @@ from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.tasks import Task
 
-SHEET_CHOICE = Choice("sheet", ("exercises", "answers", "both"), "exercises")
-
 
 class Exercise(NamedTuple):
     """A task as it stands on a sheet."""
@@ -38,15 +36,16 @@ class Sheet(NamedTuple):
         return sum(one.task.minutes for one in self.exercises)
 
 
-class View(NamedTuple):
+class View:
     """The sheets of all parts, by the names of their pages: a page shows its own."""
 
-    choices: tuple[Choice, ...]
-    sheets: dict[str, Sheet]
+    choices: tuple[Choice, ...] = (Choice("sheet", ("exercises", "answers", "both"), "exercises"),)
+
+    def __init__(self, _: Settings) -> None:
+        self.sheets = sheets()
 
 
-def view(settings: Settings) -> View:
-    return View((SHEET_CHOICE,), sheets())
+view = View
 
 
 @cache

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.prefix import begin, publish
-from microgpt.config import Array, Config, param_shapes
+from microgpt.config import Array, param_shapes
 from microgpt.course import page
 from microgpt.decode import prefill
 from microgpt.experiments import allocation
@@ -37,11 +36,25 @@ PILE_ROWS = 4  # of a pile: the prompt's
 N_STEPS = 5  # of what grows step by step
 
 
-class View(NamedTuple):
-    """The page as it is built."""
+class View:
+    """What the pictures are drawn from: the prompt's last step, in the head whose weights differ most."""
 
-    choices: tuple[Choice, ...]
-    run: GlossaryRun
+    choices: tuple[Choice, ...] = ()
+
+    def __init__(self, settings: Settings) -> None:
+        self.recording = settings.run()
+        self.machine = Picture(self.recording.trace)
+        self.i = self.recording.n_prompt - 1
+        self.rows = range(max(0, self.i + 1 - PILE_ROWS), self.i + 1)  # the newest of the pile
+        self.with_start = [self.machine.row_token(i) for i in range(self.machine.n)]
+        self.tokens = self.with_start[1:]
+        self.n_prompt, self.n = self.recording.n_prompt, self.machine.n
+        self.n_ctx, self.n_head = self.machine.config.n_ctx, self.machine.config.n_head
+        self.own = self.machine.clearest[1]
+        self.ids = self.recording.ids[:PILE_ROWS]
+        self.target = [*self.recording.ids[: self.n_prompt], self.recording.stop]  # the prompt, as a text to learn
+        self.stories = shipped("stories").config
+        self.guesses: list[Guess] = self.machine.step(self.i).guesses[:PILE_ROWS]
 
     def picture(self, slug: str) -> Sketch:
         """That of a word, in the language that is set; of a word that has none of its own, that of its lesson."""
@@ -49,30 +62,8 @@ class View(NamedTuple):
         if not term.own_picture:
             lesson = page(term.page)
             return thumb(lesson, views.of(lesson))._replace(width=SMALL_WIDTH)
-        sheet, _ = draw_figure(["apps/glossary/pictures.svg"], slug.replace("-", "_"), run=self.run)
+        sheet, _ = draw_figure(["apps/glossary/pictures.svg"], slug.replace("-", "_"), view=self)
         return sketch(sheet.pieces)._replace(width=SMALL_WIDTH)
-
-
-def view(settings: Settings) -> View:
-    return View((), GlossaryRun(settings))
-
-
-class GlossaryRun:
-    """What the pictures are drawn from: the prompt's last step, in the head whose weights differ most."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.recording = settings.run()
-        self.picture = Picture(self.recording.trace)
-        self.i = self.recording.n_prompt - 1
-        self.rows = range(max(0, self.i + 1 - PILE_ROWS), self.i + 1)  # the newest of the pile
-        self.with_start = [self.picture.row_token(i) for i in range(self.picture.n)]
-        self.tokens = self.with_start[1:]
-        self.n_prompt, self.n = self.recording.n_prompt, self.picture.n
-        self.n_ctx, self.n_head = self.picture.config.n_ctx, self.picture.config.n_head
-        self.own = self.picture.clearest[1]
-        self.ids = self.recording.ids[:PILE_ROWS]
-        self.target = [*self.recording.ids[: self.n_prompt], self.recording.stop]  # the prompt, as a text to learn
-        self.guesses: list[Guess] = self.picture.step(self.i).guesses[:PILE_ROWS]
 
     def value(self, name: str, i: int | None = None) -> Array:
         """What was reported at a step: one row of numbers."""
@@ -86,22 +77,22 @@ class GlossaryRun:
 
     def heads(self, name: str, i: int) -> list[Strip]:
         """The row of each head of the first layer, as cells without numbers."""
-        return [one._replace(digits=None) for one in self.picture.per_head(name, i)[: self.n_head]]
+        return [one._replace(digits=None) for one in self.machine.per_head(name, i)[: self.n_head]]
 
     def head(self, name: str, i: int) -> Strip:
-        found: Strip = self.picture.of(self.picture.per_head(name, i))
+        found: Strip = self.machine.of(self.machine.per_head(name, i))
         return found._replace(digits=None)
 
     def weights(self, i: int) -> list[float]:
         """Those of q of a step."""
-        layer, head = self.picture.clearest
+        layer, head = self.machine.clearest
         found: list[float] = self.recording.trace["attn_weights", i, layer][head, 0].tolist()
         return found
 
     @cached_property
     def meetings(self) -> list[Meeting]:
         """q of this step with each row of the pile."""
-        return [meet for meet in self.picture.of(self.picture.meetings(self.i)) if meet.row in self.rows]
+        return [meet for meet in self.machine.of(self.machine.meetings(self.i)) if meet.row in self.rows]
 
     @property
     def best(self) -> Meeting:
@@ -146,10 +137,6 @@ class GlossaryRun:
         return counts
 
     @property
-    def stories(self) -> Config:
-        return shipped("stories").config
-
-    @property
     def rays(self) -> list[list[tuple[float, float]]]:
         """Where the first two pairs of a key point to at the first positions: to the right, and up."""
         angles = [rotary_angles(self.stories, at)[:2] for at in range(N_STEPS)]
@@ -177,3 +164,6 @@ class GlossaryRun:
         models = Trainer().model(), self.recording.model
         chances = [np.exp(-losses(one.params, one.config, self.target)).tolist() for one in models]
         return list(zip(*chances, strict=True))
+
+
+view = View

@@ -77,8 +77,6 @@ TRAINED = {
 
 
 class View:
-    """What the page places."""
-
     def __init__(self, settings: Settings) -> None:
         self.choices = ()
         self.hero = Hero(settings)

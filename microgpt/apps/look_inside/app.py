@@ -17,7 +17,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA
 from microgpt.architectures.names import public_names as names_in
 from microgpt.architectures.roles import ORDER, ROLES
-from microgpt.checkpoints.contents import OTHER, Contents, Group, TensorRow, contents, spans
+from microgpt.checkpoints.contents import OTHER, Contents, Group, contents, spans
 from microgpt.checkpoints.safetensors import BITS, PREFIX, Header, read_header
 from microgpt.errors import N_, printable
 from microgpt.viz.controls import Choice
@@ -30,7 +30,7 @@ FIELD = "weights"  # the control in which the file is chosen
 PICTURE_WIDTH, PICTURE_HEIGHT = 1000, 240  # of the picture, in its own units
 COLUMNS, GROUPS, MOST_ROWS = 400, 60, 400  # the most that a page shows
 OPEN = 24  # the most lines that are shown unfolded
-HALF_BYTES = 2  # bytes of a 16-bit number
+HALF_BYTES, HALF_BITS = 2, 16  # of a number
 TOKENS = 1000  # of the text whose cache is drawn beside the file
 GAP = 24  # between the two
 START_SHOWN = 240  # characters of a header that are shown
@@ -54,8 +54,6 @@ class Share(NamedTuple):
 
 
 class View:
-    """The page as it is built."""
-
     def __init__(self, _: Settings) -> None:
         self.examples = [Looked(name, *example_file(name), f"{i}-") for i, name in enumerate(EXAMPLES)]
         self.choices = (Choice("file", range(len(EXAMPLES))),)
@@ -69,10 +67,10 @@ view = View
 
 
 class Masks:
-    """What a published file holds beside its parameters: a mask for each layer, n_ctx by n_ctx numbers."""
+    """What the file that OpenAI published of GPT-2 holds beside its parameters: a mask for each layer, n_ctx by n_ctx
+    numbers."""
 
     def __init__(self, found: Looked) -> None:
-        """Those in the file that OpenAI published of GPT-2."""
         config, (dtype, family) = PRESETS[found.name].config, EXAMPLES[found.name]
         held = config.n_layer * config.n_ctx**2 * BITS[dtype] // 8
         self.model = found.name
@@ -102,7 +100,7 @@ class Looked:
     """A file as the page shows it."""
 
     def __init__(self, name: str, header: Header, start: str, key: str = "own-") -> None:
-        """Everything that the page says of a file. `key` is what its buttons begin with, on a page of several."""
+        """`key` is what its buttons begin with, on a page of several."""
         found = contents(header.tensors)
         usual = max(found.groups, key=lambda group: len(group.layers), default=None)
         kept = TOKENS * HALF_BYTES * found.shape.cached
@@ -114,17 +112,13 @@ class Looked:
         self.header_share = header.length / header.size
         self.start = show_start(start)
         self.n_tensors = len(header.tensors)
-        self.params = found.size
-        self.types = list(found.dtypes.items())
-        self.family = found.family
+        self.found = found
         # runs of layers that are here, where the file is a part of a model
         self.part = [] if found.whole else spans(found.layers)
-        self.tied = found.tied
         self.figures = figures(found)
         self.factors = factors(found)
         self.per_token = HALF_BYTES * found.shape.cached  # bytes; 0 where the shapes do not say
         self.kept = kept  # bytes of cache, in numbers of so many bits
-        self.bits = 8 * HALF_BYTES
         self.areas = areas(found.columns)  # by role, in the picture, PICTURE_WIDTH wide in all
         self.cache = beside  # K and V of these tokens, to the same scale; "any" is one row for both
         self.wide = max([PICTURE_WIDTH, *(x + wide for _, (x, _, wide, _) in beside)])  # the picture
@@ -177,31 +171,12 @@ class LineGroup:
     """A group of lines and what is written on it."""
 
     def __init__(self, group: Group, usual: bool) -> None:
-        self.where = group.where
+        self.where, self.n = group.where, len(group.layers)
         self.layers = spans(group.layers)  # runs, from the first to the last
-        self.n = len(group.layers)
-        self.total = sum(row.size * row.times for row in group.rows)  # parameters, of one layer
-        self.lines = [TensorLine(row) for row in group.rows[:MOST_ROWS]]
+        self.total = sum(row.all_size for row in group.rows)  # parameters, of one layer
+        self.rows = [row._replace(name=printable(row.name)) for row in group.rows[:MOST_ROWS]]
         self.more = max(0, len(group.rows) - MOST_ROWS)  # lines that are not shown
         self.open = usual and len(group.rows) <= OPEN
-
-
-class TensorLine:
-    """A tensor, or several that are alike."""
-
-    def __init__(self, row: TensorRow) -> None:
-        role = ROLES.get(row.role)
-        self.name = printable(row.name)
-        self.times = row.times
-        self.role = row.role
-        self.symbol = role.symbol if role else ""  # "" where the name is not known
-        self.kind = SAID.get(row.kind, "")  # "" for the matrix itself
-        self.sentence = role.sentence if role and row.kind == "weight" else ""
-        self.term = role.term if role else ""
-        self.dtype = row.dtype
-        self.shape = row.shape
-        self.size = row.size * row.times  # parameters
-        self.nbytes = row.nbytes * row.times
 
 
 # ---- the picture ----------------------------------------------------------------------------------

@@ -35,8 +35,6 @@ class Turn(NamedTuple):
 
 
 class View:
-    """The page as it is built."""
-
     def __init__(self, _: Settings) -> None:
         self.told = told = record(REPEATS)
         ids, words, self.circle = told["ids"], told["vocabulary"], circle(told["ids"])

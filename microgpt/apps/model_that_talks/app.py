@@ -56,24 +56,30 @@ CHAT_TEXT = Text(
 TEXTS = (DAY, CHAT_TEXT)
 
 
-class Rest(NamedTuple):
+class Rest:
     """What the token that most heads rest on is like, against the middle one of the others, in the layer where its
     residual stream is longest."""
 
-    layer: int
-    stream: int
-    others: int
-    v: float  # how long its V row is, others = 1, the middle one of the resting heads
+    def __init__(self, shown: ExcerptPicture) -> None:
+        lengths = np.array(shown.about["whole"]["resid_lengths"])  # [n_layer, n]
+        self.layer = int(lengths[:, 0].argmax())
+        first, *others = lengths[self.layer]
+        self.stream, self.others = round(first), round(sorted(others)[len(others) // 2])
+        self.v = shown.map.short or 1.0  # how long its V row is, others = 1, the middle one of the resting heads
 
 
-class Peak(NamedTuple):
-    """The channel of the keys that is largest against the middle one."""
+class Peak:
+    """The channel of the keys that is largest against the middle one, and the smallest such ratio of all key heads."""
 
-    layer: int
-    head: int
-    channel: int
-    times: float
-    least: float  # the smallest such ratio of all key heads
+    def __init__(self, shown: ExcerptPicture) -> None:
+        found = [
+            (times, layer, head, channel)
+            for layer, heads in enumerate(shown.about["whole"]["k_peaks"])
+            for head, (channel, times) in enumerate(heads)
+        ]
+        times, *place = max(found)
+        self.layer, self.head, self.channel = place
+        self.times, self.least = times, min(found)[0]
 
 
 @cache
@@ -86,8 +92,6 @@ def picture(text: Text = DAY) -> ExcerptPicture:
 
 
 class View:
-    """The page as it is built."""
-
     def __init__(self, _: Settings) -> None:
         shown = picture()
         about, c = shown.about, shown.config
@@ -98,8 +102,7 @@ class View:
         self.written = "".join(shown.tokens[about["n_prompt"] :])  # by the model
         self.kinds = kinds(shown)
         self.heads = shown.map.heads
-        self.rest = rest(shown)
-        self.peak = peak(shown)
+        self.rest, self.peak = Rest(shown), Peak(shown)
         self.about = about
 
 
@@ -111,22 +114,3 @@ def kinds(shown: ExcerptPicture) -> list[tuple[str, HeadKind]]:
     first, before, own = shown.map.first, shown.map.before, shown.map.own
     assert first and before and own, "the text has three tokens or more"
     return [(N_("the first token"), first), (N_("the token before"), before), (N_("its own token"), own)]
-
-
-def rest(shown: ExcerptPicture) -> Rest:
-    """See `Rest`."""
-    lengths = np.array(shown.about["whole"]["resid_lengths"])  # [n_layer, n]
-    layer = int(lengths[:, 0].argmax())
-    others = np.sort(lengths[layer, 1:])
-    return Rest(layer, round(lengths[layer, 0]), round(others[len(others) // 2]), shown.map.short or 1.0)
-
-
-def peak(shown: ExcerptPicture) -> Peak:
-    """See `Peak`."""
-    found = [
-        (times, layer, head, channel)
-        for layer, heads in enumerate(shown.about["whole"]["k_peaks"])
-        for head, (channel, times) in enumerate(heads)
-    ]
-    times, layer, head, channel = max(found)
-    return Peak(layer, head, channel, times, min(found)[0])

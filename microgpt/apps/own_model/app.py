@@ -45,8 +45,6 @@ Answer = tuple[State | None, list[Patch]]
 
 
 class View:
-    """The page as it is built."""
-
     def __init__(self, _: Settings) -> None:
         recording = Recording(shipped(EXAMPLE), EXAMPLE_PROMPT, max_new=N_ADDED)
         recording.run()
@@ -85,7 +83,8 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     while len(recording.cache) < goal and not recording.has_ended:
         dropped_model.run_step(recording)
         if time.monotonic() > end:
-            return state, [running(recording, goal), again(hook)]
+            said = N_("Running the model: token %(n)s of %(goal)s.")
+            return state, [progress(said, n=len(recording.cache), goal=goal), again(hook)]
     done = len(recording.cache)
     if hook == "next" and done < goal:
         return state, [end_patch(recording)]
@@ -94,7 +93,8 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     for i in compared:
         if ("recompute_logits", i) not in recording.trace:
             if done > before or (ran := dropped_model.compare_slice(recording, i)):
-                return state, [comparing(i, 0 if done > before else ran), again(hook)]
+                said = N_("Running step %(n)s again without the cache: %(ran)s of %(n)s tokens.")
+                return state, [progress(said, n=i + 1, ran=0 if done > before else ran), again(hook)]
     shown = dropped_model.picture(recording, fields, layers, heads, at)
     stands = frame(shown)
     fresh: State = {"settings": settings._asdict(), "n": done, "compared": compared, "frame": stands}
@@ -172,14 +172,6 @@ def reading(loading: Loading | None) -> Patch:
         done=loading.n_done,
         count=loading.count,
     )
-
-
-def running(recording: Recording, goal: int) -> Patch:
-    return progress(N_("Running the model: token %(n)s of %(goal)s."), n=len(recording.cache), goal=goal)
-
-
-def comparing(i: int, ran: int) -> Patch:
-    return progress(N_("Running step %(n)s again without the cache: %(ran)s of %(n)s tokens."), n=i + 1, ran=ran)
 
 
 def progress(message: str, **figures: Any) -> Patch:

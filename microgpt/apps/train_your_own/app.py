@@ -125,8 +125,6 @@ class Training:
 
 
 class View:
-    """The page as it is built."""
-
     choices: tuple[Choice, ...] = ()
 
     def __init__(self, _: Settings) -> None:

@@ -33,8 +33,6 @@ class Said(NamedTuple):
 
 
 class View:
-    """The page as it is built."""
-
     def __init__(self, _: Settings) -> None:
         it = record(REFERS)
         first, layer, head = it["sentences"][0], it["layer"], it["head"]
@@ -86,19 +84,13 @@ class Word:
     """A word that may come next: its q and its own key in the head, and the row that gets most of its weight."""
 
     def __init__(self, word: dict[str, Any], scale: ThinScale, tokens: list[str]) -> None:
-        """What is drawn of one of the words."""
         *weights, own = word["weights"]
         at, q, key = int(np.argmax(weights)), np.array(word["q"]), np.array(word["k"])
-        self.own = own
-        self.token = show(word["word"])
-        self.q = scale.strip(q)
-        self.key = scale.strip(key)
-        self.most = tokens[at]
-        self.weight = weights[at]
+        self.token, self.q, self.key = show(word["word"]), scale.strip(q), scale.strip(key)
+        self.most, self.weight, self.own = tokens[at], weights[at], own
 
 
 def meanings(sentence: dict[str, Any]) -> list[Said]:
-    """See `Said`."""
     found, tokens = list[Said](), sentence["tokens"]
     for word in sentence["words"]:
         noun, weights = word["noun"], word["weights"]

@@ -32,8 +32,6 @@ FIELD = "program"  # the control in which it is chosen
 
 
 class View:
-    """The page as it is built: our own code, and what it does."""
-
     def __init__(self, settings: Settings) -> None:
         self.code, self.checks, self.hook = original(), checks_text(), NO_HOOK_YET
         self.answer = run_program(Texts(self.code, self.checks, self.hook), settings, {})

@@ -30,8 +30,6 @@ MOST_SHOWN = 10_000  # letters of what is printed
 
 
 class View:
-    """The page as it is built."""
-
     choices = ()
 
     def __init__(self, _: Settings) -> None:
