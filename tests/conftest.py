@@ -128,7 +128,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", params=STEPPERS, ids=[page.model for page in STEPPERS])
 def recording(request: pytest.FixtureRequest) -> Recording:
-    """The recording behind each stepper page, run to its end."""
     made = Recording(shipped(request.param.model), request.param.prompt)
     made.run()
     return made

@@ -36,7 +36,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The build stops with a sentence."""
     assert build.main(options) == 1
     error = capsys.readouterr().err
     assert said in error and "Traceback" not in error

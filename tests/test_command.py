@@ -26,7 +26,6 @@ def test_each_public_name_is_the_one_of_its_module() -> None:
 
 
 def test_what_a_type_checker_sees_is_what_there_is() -> None:
-    """The names are written twice, for those who read types and for those who run: the same ones."""
     tree = ast.parse(Path(microgpt.__file__).read_text("utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {a.name: str(n.module) for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}

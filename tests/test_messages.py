@@ -34,13 +34,11 @@ def messages(text: str) -> dict[Any, Any]:
 
 
 def singly(catalogue: dict[Any, Any]) -> set[str]:
-    """Its messages, each form of a plural by itself."""
     return {text for id in catalogue for text in ((id,) if isinstance(id, str) else id)}
 
 
 @pytest.mark.parametrize("path", TRANSLATIONS, ids=lambda p: p.parts[-3])
 def test_a_translation_holds_every_text_of_python_and_of_templates_and_no_other(path: Path) -> None:
-    """As read here, by syntax."""
     python = {text for path in sorted((ROOT / "microgpt").rglob("*.py")) for text in marked(path)}
     python |= {text for name in EXERCISES for text in messages_of_exercise(exercise(name))}
     written = {text for path in TEMPLATES for text in messages_of(path.read_text("utf-8"))}
@@ -54,7 +52,6 @@ TEMPLATES = templates("html", "svg")
 
 
 def unmarked(source: str) -> set[str]:
-    """What a template says outside of messages."""
     no_text = r"<code>.*?</code>|<style>.*?</style>|\{#.*?#\}|\{% trans.*?endtrans %\}|\{%.*?%\}|\{\{.*?\}\}"
     text = re.sub(no_text, "", source, flags=re.S)
     said = re.findall(r"\b(?:aria-label|title|alt|placeholder)=\"([^\"]*)\"", text)

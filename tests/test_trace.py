@@ -12,7 +12,7 @@ from microgpt.config import Config, Report
 from microgpt.cost import MLP_INPUTS
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
-from microgpt.model import forward
+from microgpt.model import MLPS, forward
 from microgpt.record import Recording
 from microgpt.trace import ENGINE_EVENTS, EVENTS, Event, Trace, from_json, to_json
 from microgpt.viz.drawing.counters import size_after
@@ -20,7 +20,6 @@ from microgpt.weights import shipped
 
 
 def letters(config: Config, n: int, t: int) -> dict[str, int]:
-    """What the letters in EVENTS' shapes stand for."""
     c = config
     own = {"n": n, "t": t, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "m": c.n_mlp}
     return own | {"Hh": c.n_head * c.head_dim, "V": c.vocab_size, "6": 6}
@@ -135,20 +134,7 @@ def test_what_is_recorded_stays_what_it_was() -> None:
     assert all(np.array_equal(event.value, copy) for event, copy in zip(late, copies, strict=True))
 
 
-def test_the_append_of_a_list_is_a_hook() -> None:
-    model, trace = shipped("names"), Trace()
-    told: list[Report] = []
-    for hook in (told.append, trace, trace.keep):
-        forward(model.params, model.config, [26, 4], KVCache(model.config), hook)
-    twice = [*told, *told]
-    assert len(trace.events) == len(twice)
-    for event, (name, value, pos, layer) in zip(trace, twice, strict=True):
-        assert (event.name, event.pos, event.layer) == (name, pos, layer)
-        assert np.array_equal(event.value, value)
-
-
 def test_the_cache_holds_the_rows_that_were_reported(recording: Recording) -> None:
-    """At the end every cached row is, bit for bit, the k and v that its own step reported."""
     for layer in range(recording.model.config.n_layer):
         cached = recording.cache[layer]
         for pos in range(len(recording.cache)):
@@ -158,6 +144,4 @@ def test_the_cache_holds_the_rows_that_were_reported(recording: Recording) -> No
 
 
 def test_mlp_inputs_name_every_mlp() -> None:
-    from microgpt.model import MLPS
-
     assert MLP_INPUTS.keys() == MLPS.keys()

@@ -36,7 +36,6 @@ def few_names(tmp_path: Path) -> Path:
 def test_the_published_losses_and_names_come_out(
     names_txt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All of it: 1,000 steps from the command line, the losses, the samples, and the weights that ship."""
     out = tmp_path / "names.npz"
     assert main(["names", "--data", str(names_txt), "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -229,18 +228,9 @@ def test_a_bad_name_is_found_before_anything_is_trained(tmp_path: Path, capsys: 
 
 
 def test_a_mark_at_the_start_of_the_data_is_let_pass(few_names: Path) -> None:
-    """As some editors write it."""
     plain = list(islice(prepare("names", few_names).texts, 8))
     few_names.write_text(few_names.read_text("utf-8"), "utf-8-sig")
     assert list(islice(prepare("names", few_names).texts, 8)) == plain
-
-
-@pytest.mark.parametrize("arguments", [[], ["stories", "--steps", "many"], ["stories", "--colour"]])
-def test_a_malformed_command_gets_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    assert left.value.code == 2
-    assert "usage: python -m microgpt.train" in capsys.readouterr().err
 
 
 def test_an_interrupted_training_saves_nothing(

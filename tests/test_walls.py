@@ -86,7 +86,6 @@ def package_of(module: str) -> str:
 
 @cache
 def ours(path: Path) -> set[str]:
-    """The modules of microgpt/ that a module imports, wherever in it."""
     known = imports(path) & KNOWN
     return known - {name.rpartition(".")[0] for name in known} - {"microgpt", name_of(path)}
 

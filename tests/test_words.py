@@ -30,7 +30,6 @@ MEANT = {  # what is meant as it stands: a part of the sentence
 
 
 def messages() -> list[Any]:
-    """All messages of the Spanish translation."""
     with SPANISH.open("rb") as file:
         return [one for one in read_po(file) if one.id]
 
@@ -41,7 +40,6 @@ def said() -> list[str]:
 
 
 def found_in(texts: Iterable[str], words: dict[str, str]) -> list[str]:
-    """Each word that is not used, what to write for it, and where it stands."""
     return [
         f"“{found[0]}”, write {word}: {text}"
         for text in texts

@@ -32,7 +32,6 @@ def opened(bug: Bug) -> Element:
 
 
 def rows_of(figure: Element) -> list[Element]:
-    """The rows of a drawing."""
     return [e for e in figure.iter() if e.tag.endswith("}g")]
 
 

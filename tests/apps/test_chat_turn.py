@@ -3,23 +3,17 @@
 That the trace itself holds together is in test_talks.py, for both texts.
 """
 
-from functools import cache
-
 from microgpt.apps.model_that_talks.app import CHAT_TEXT
 from microgpt.apps.records import TRACES
-from microgpt.trace import Trace, from_json
+from microgpt.trace import from_json
 from tests.support.pages import by_id, numbers, text, tree_of, view_of
 
 PAGE = "chat-turn"
 
 
-@cache
-def trace() -> Trace:
-    return from_json((TRACES / CHAT_TEXT.file).read_text("utf-8"))
-
-
-TOKENS: list[str] = trace().about["tokens"]
-N_PROMPT: int = trace().about["n_prompt"]
+TRACE = from_json((TRACES / CHAT_TEXT.file).read_text("utf-8"))
+TOKENS: list[str] = TRACE.about["tokens"]
+N_PROMPT: int = TRACE.about["n_prompt"]
 
 
 def test_the_turn_is_told_as_its_tokens_are() -> None:
@@ -42,7 +36,7 @@ def test_a_word_costs_as_much_as_its_pieces() -> None:
 def strongest(i: int, j: int) -> tuple[float, int, int]:
     """The largest weight that a head gives to key j at step i, and the head."""
     return max(
-        (float(trace()["attn_weights", i, layer][head, 0, j]), layer, head) for layer in range(30) for head in range(9)
+        (float(TRACE["attn_weights", i, layer][head, 0, j]), layer, head) for layer in range(30) for head in range(9)
     )
 
 
@@ -59,7 +53,7 @@ def test_the_heads_that_repeat_are_those_of_the_weights() -> None:
     weight, layer, head = strongest(*steps[0])
     assert numbers(by_id(PAGE)["opened"]) == [steps[0][0] + 1, head, layer]
     above = sum(
-        sum(float(trace()["attn_weights", i, layer][head, 0, j]) for i, j in steps) / 2 > 0.5
+        sum(float(TRACE["attn_weights", i, layer][head, 0, j]) for i, j in steps) / 2 > 0.5
         for layer in range(30)
         for head in range(9)
     )
@@ -73,8 +67,8 @@ def test_its_numbers_are_those_of_the_trace() -> None:
     (step,) = (e for e in tree_of(f"{PAGE}-numbers").iter("section") if e.get("aria-labelledby") == "step-17")
     listed = [e for e in next(step.iter("dl")).iter("div")]
     rows = {text(e[0]): [float(x.replace("−", "-")) for x in text(e[1]).split()] for e in listed}
-    config = trace().about["config"]
+    config = TRACE.about["config"]
     for name, head in (("q", 4), ("k", 4 * config["n_kv_head"] // config["n_head"])):
         (told,) = (numbers for heads, numbers in rows.items() if heads.split()[0] == name and "17.4" in heads)
         printed = [x for i, x in enumerate(told) if i % 5]  # each line of 4 begins with a place
-        assert len(printed) == 64 and abs(printed - trace()[name, 17, 17][0][head]).max() <= 0.0501
+        assert len(printed) == 64 and abs(printed - TRACE[name, 17, 17][0][head]).max() <= 0.0501

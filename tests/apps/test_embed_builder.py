@@ -37,7 +37,6 @@ def frame(chosen: dict[str, str], title: str = "A title", width: str = "750") ->
 
 
 def only_iframe(text: str) -> dict[str, str]:
-    """The attributes of the one element that there is in it."""
     found = [e for e in html5lib.parse(text, namespaceHTMLElements=False).find("body").iter()][1:]
     assert [e.tag for e in found] == ["iframe"]
     return dict(found[0].attrib)
@@ -222,7 +221,6 @@ def test_what_has_a_field_of_its_own_has_the_name_of_a_control_of_a_page() -> No
 
 
 def test_the_built_form_asks_for_what_it_shows_first() -> None:
-    """Its own controls, read as those of any page, give the built preview."""
     built = render_page(BUILDER, views.of(BUILDER))
     found = controls(built)
     assert found["embed_page"].values == [lesson.name for lesson in LESSONS]

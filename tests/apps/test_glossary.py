@@ -1,28 +1,24 @@
 """The glossary: its words in the order of the alphabet, letters that lead to them, pictures that are the trace's."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 
 from microgpt.course import page
-from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.settings import Settings
 from microgpt.viz.text import glossary
 from microgpt.viz.text.glossary import GLOSSARY, initials, places, sort_terms
 from microgpt.viz.text.language import LANGUAGES, language, translate
 from tests.support.figures import boxes_of
-from tests.support.pages import find, text, tree_of, view_of
+from tests.support.pages import find, recorded, text, tree_of, view_of
 
 PAGE = page("glossary")
 SPANISH = "abcdefghijklmnñopqrstuvwxyz"
 
 
-@cache
-def trace() -> Trace:
-    return Settings(PAGE.model, PAGE.prompt).trace()
+TRACE = recorded(PAGE.model, PAGE.prompt).trace
+MACHINE = Picture(TRACE)
+LAYER, HEAD = MACHINE.clearest
 
 
 def rows(slug: str, *kinds: str) -> list[tuple[float, float, float, float]]:
@@ -70,10 +66,7 @@ def test_words_stand_as_in_a_dictionary_of_their_language() -> None:
 
 
 def test_weights_are_as_thick_as_they_are() -> None:
-    picture = Picture(trace())
-    layer, head = picture.clearest
-    n = picture.about["n_prompt"]
-    weights = trace()["attn_weights", n - 1, layer][head, 0][::-1]  # the newest on top
+    weights = TRACE["attn_weights", MACHINE.about["n_prompt"] - 1, LAYER][HEAD, 0][::-1]  # the newest on top
     bands = [box[3] for box in rows("attention", "q f3")]
     whole = rows("weight", "v f0")[0][3]
     assert np.abs(np.array(bands) / whole - weights).max() <= 0.1 / whole + 1e-9
@@ -83,16 +76,14 @@ def test_weights_are_as_thick_as_they_are() -> None:
 
 
 def test_a_cell_is_filled_as_far_as_its_number() -> None:
-    picture = Picture(trace())
-    layer, head = picture.clearest
     for owner, slug in (("k", "key"), ("v", "value")):
         cells = iter(rows(slug, f"{owner} f0"))
         filled = rows(slug, f"{owner} f2")
         assert filled
-        for i in reversed(range(picture.about["n_prompt"])):
-            for value in trace()[owner, i, layer][0, head].tolist():
+        for i in reversed(range(MACHINE.about["n_prompt"])):
+            for value in TRACE[owner, i, LAYER][0, HEAD].tolist():
                 x, y, width, height = next(cells)
-                level = picture.scale.cell(value).level
+                level = MACHINE.scale.cell(value).level
                 high = round(height * abs(level) / LEVELS)
                 inside = [box for box in filled if box[0] == x and y <= box[1] < y + height]
                 assert [(box[2], box[3]) for box in inside] == ([(width, high)] if high else [])

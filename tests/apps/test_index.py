@@ -1,7 +1,6 @@
 """The front page: its machine and its small pictures are drawn from traces, and no figure stands there twice."""
 
 import re
-from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from microgpt.apps.index.app import IN_A_LINE
 from microgpt.course import COURSE_PARTS, LESSONS, ROAD, page
 from microgpt.model import forward
-from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.draw import thumb
@@ -22,19 +20,14 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import LANGUAGES, folder
 from microgpt.weights import shipped
 from tests.support.figures import boxes_of
-from tests.support.pages import classes, find, folded, numbers, parse, text, tree_of, view_of
+from tests.support.pages import classes, find, folded, numbers, parse, recorded, text, tree_of, view_of
 
 FRONT = page("index")
 NAMES = r"GPT-2 124M|SmolLM2-135M|Llama-3-8B"
 
 
-@cache
-def trace() -> Trace:
-    return Settings(FRONT.model, FRONT.prompt).trace()
-
-
-def clearest() -> tuple[int, int]:
-    return Picture(trace()).clearest
+TRACE = recorded(FRONT.model, FRONT.prompt).trace
+LAYER, HEAD = Picture(TRACE).clearest
 
 
 def test_every_lesson_is_in_one_part_and_once_on_the_page_in_the_order_of_the_numbers() -> None:
@@ -83,38 +76,34 @@ def test_no_figure_stands_there_twice() -> None:
 
 
 def fills(strip: Element) -> list[int]:
-    """The levels of a strip of the machine."""
     found = [cell.get("class", "") for cell in strip]
     return [0 if one == "z" else int(one[1:]) * (-1 if one[0] == "n" else 1) for one in found]
 
 
 def levels(event: str, pos: int) -> list[int]:
-    layer, which = clearest()
     config = shipped(FRONT.model).config
-    row = trace()[event, pos, layer][0].reshape(-1, config.head_dim)
-    values = row[which * len(row) // config.n_head]
-    limit = Picture(trace()).scale.limit
-    return [int(x) for x in np.clip(np.rint(LEVELS * values / limit), -LEVELS, LEVELS)]
+    row = TRACE[event, pos, LAYER][0].reshape(-1, config.head_dim)
+    shares = row[HEAD * len(row) // config.n_head] / Picture(TRACE).scale.limit
+    return [int(x) for x in np.clip(np.rint(LEVELS * shares), -LEVELS, LEVELS)]
 
 
 def test_the_machine_holds_the_rows_of_the_trace() -> None:
     rows = find(tree_of(FRONT), "lies")
-    tokens = trace().about["tokens"]
+    tokens = TRACE.about["tokens"]
     assert [text(find(row, "tok")[0]) for row in rows] == tokens == [text(e) for e in find(tree_of(FRONT), "chip")]
     for pos, row in enumerate(rows):
         assert fills(find(row, "strip", "k")[0]) == levels("k", pos)
         assert fills(find(row, "strip", "v")[0]) == levels("v", pos)
-    layer, which = clearest()
     parts = (find(tree_of(FRONT), name) for name in ("asks", "bands", "answer"))
     for pos, (asks, bands, answer) in enumerate(zip(*parts, strict=True), start=1):
         assert fills(find(asks, "strip", "q")[0]) == levels("q", pos)
         assert fills(find(answer, "strip", "o")[0]) == levels("head_out", pos)
         widths = [int(c[1:]) for band in bands for c in classes(band) if re.fullmatch(r"w\d+", c)]
-        assert np.abs(np.array(widths) / 100 - trace()["attn_weights", pos, layer][which, 0]).max() <= 0.01
+        assert np.abs(np.array(widths) / 100 - TRACE["attn_weights", pos, LAYER][HEAD, 0]).max() <= 0.01
     meanings = {kind: find(find(tree_of(FRONT), "meanings")[0], "strip", kind)[0] for kind in "qkv"}
     assert all(fills(strip) == levels(kind, len(rows) - 1) for kind, strip in meanings.items())
     written = [pos for pos, chip in enumerate(find(tree_of(FRONT), "chip")) if "write" in classes(chip)]
-    assert written == [pos + 1 for pos in range(len(tokens) - 1) if trace().number("sample", pos) is not None]
+    assert written == [pos + 1 for pos in range(len(tokens) - 1) if TRACE.number("sample", pos) is not None]
 
 
 def runs(tree: Element, kind: str) -> list[int]:
@@ -156,7 +145,6 @@ def test_a_name_that_the_model_cannot_read_is_one_sentence(name: str, says: str)
 
 
 def kinds(name: str) -> dict[str, list[tuple[float, float, float, float]]]:
-    """The boxes of a small picture, by their kind."""
     return boxes_of(thumb(page(name), view_of(name)))
 
 

@@ -22,25 +22,13 @@ from microgpt.viz.rendering.render import render, render_page
 from microgpt.viz.session import dispatch
 from microgpt.viz.text.formats import share_text, size_text
 from tests.support.given.headers import good_files
+from tests.support.hostile import Held
 from tests.support.pages import by_id, classes, find, numbers, parse, text, tree_of, view_of
 
 FIELDS = {"page": "look-inside", "lang": "en", app.FIELD: "C:\\fakepath\\x.safetensors"}
 
 
-class OnDisk:
-    """What the browser's File is in CPython; it remembers what was asked for."""
-
-    def __init__(self, data: bytes, name: str = "x.safetensors", size: int | None = None) -> None:
-        self.data, self.name, self.size, self.changed = data, name, len(data) if size is None else size, 0.0
-        self.asked = 0
-
-    def read(self, start: int, stop: int) -> bytes:
-        self.asked = max(self.asked, stop)
-        return self.data[start:stop]
-
-
-def sent(file: OnDisk) -> tuple[str, str]:
-    """Target and HTML of the first answer."""
+def sent(file: Held) -> tuple[str, str]:
     state, patches = dispatch(None, "look", FIELDS, {app.FIELD: [file]})
     json.dumps(state)
     return patches[0]["target"], patches[0]["html"]
@@ -54,7 +42,7 @@ def on_page(header: Header, name: str = "x") -> str:
 def test_a_file_of_the_reader_is_shown_as_the_example_is(model: str) -> None:
     header, start = example_file(model)
     data = struct.pack("<Q", header.length) + start.encode()
-    file = OnDisk(data, model, header.size)  # the numbers are not even there
+    file = Held(model, data, header.size)  # the numbers are not even there
     target, html = sent(file)
     assert target == "#looked" and file.asked == 8 + header.length
     looked = app.Looked(model, header, start)
@@ -92,7 +80,7 @@ def test_each_row_of_an_example_says_where_its_bytes_come_from(model: str) -> No
 @settings(max_examples=60)
 @given(good_files())
 def test_any_good_file_is_shown(file: bytes) -> None:
-    target, html = sent(OnDisk(file))
+    target, html = sent(Held("x.safetensors", file))
     assert target == "#looked"
     assert text(parse(html)).count("header takes") == 1
     assert_lines(html)
@@ -186,14 +174,14 @@ def test_a_file_of_many_kinds_of_layers_stays_a_page() -> None:
 
 
 def test_nothing_chosen_and_a_wrong_file_are_said_in_a_sentence() -> None:
-    target, html = sent(OnDisk(b"PK\x03\x04" + bytes(40)))
+    target, html = sent(Held("x.safetensors", b"PK\x03\x04" + bytes(40)))
     assert target == "#prompt-error" and "zip archive" in html
     _, patches = dispatch(None, "look", FIELDS)
     assert patches[0]["target"] == "#prompt-error" and "No file is chosen" in patches[0]["html"]
     with pytest.raises(UserError):
         only({app.FIELD: []}, app.FIELD)
 
-    assert only({"x": [OnDisk(b"", "a"), OnDisk(b"", "b")]}, "x").name == "a"
+    assert only({"x": [Held("a", b""), Held("b", b"")]}, "x").name == "a"
 
 
 def test_the_page_says_that_without_javascript_there_is_the_command_line() -> None:

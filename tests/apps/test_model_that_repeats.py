@@ -7,17 +7,12 @@ from typing import Any
 
 from microgpt.apps.model_that_repeats.app import REPEATS, TEXT_SEED
 from microgpt.apps.records import TRACES
-from tests.support.pages import by_id, numbers, text, tree_of
+from tests.support.pages import by_id, cells, numbers, text, tree_of
 
 PAGE = "model-that-repeats"
 TOLD: dict[str, Any] = json.loads((TRACES / REPEATS).read_text("utf-8"))
 IDS, START, PERIOD, N = TOLD["ids"], 19, 40, 5
 WORDS = [TOLD["vocabulary"][str(token)] for token in IDS]
-
-
-def cells(name: str) -> list[list[str]]:
-    """The rows of a table."""
-    return [[text(e).strip() for e in row if e.tag in ("th", "td")] for row in by_id(PAGE)[name].iter("tr")][1:]
 
 
 def of_round(at: int) -> list[float]:
@@ -47,7 +42,7 @@ def test_what_is_given_and_when_it_goes_in_circles() -> None:
 
 
 def test_each_round_is_surer_than_the_one_before() -> None:
-    rows, looks = cells("by-round"), TOLD["looks"]
+    rows, looks = cells(by_id(PAGE)["by-round"])[1:], TOLD["looks"]
     layer, head = max(((i, j) for i in range(30) for j in range(9)), key=lambda at: looks[-1][at[0]][at[1]])
     for at, row in enumerate(rows):
         look = f"{looks[at][layer][head]:.2f}" if at else "–"
@@ -96,7 +91,7 @@ def test_repetition_by_temperature() -> None:
     }
     panels = [e for e in tree_of(PAGE).iter() if "heats" in e.get("class", "")]
     marks = [[text(e) for e in one.iter("mark")] for one in panels[0].iter("p") if one.get("class") == "text"]
-    rows = cells("by-heat")
+    rows = cells(by_id(PAGE)["by-heat"])[1:]
     for at, heat in enumerate((0.0, 0.3, 0.7, 1.0, 1.5)):
         some = [one for one in [greedy, *TOLD["texts"]] if one["temperature"] == heat]
         seen = [flag for one in some for flag in again(one["ids"])]

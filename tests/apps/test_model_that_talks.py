@@ -51,7 +51,6 @@ def near(text: Text) -> float:
 
 
 def test_the_shape_is_the_published_one() -> None:
-    """SmolLM2-135M: 134,515,008 parameters."""
     c = CONFIG
     assert (c.n_layer, c.n_embd, c.n_head, c.n_kv_head, c.head_dim, c.n_mlp) == (30, 576, 9, 3, 64, 1536)
     assert (c.vocab_size, c.n_ctx, c.rope_theta, c.tied) == (49_152, 8192, 100_000, True)
@@ -61,7 +60,6 @@ def test_the_shape_is_the_published_one() -> None:
 @BOTH
 @pytest.mark.parametrize("at", range(2))
 def test_scores_weights_and_sums_follow_from_the_rows(text: Text, at: int) -> None:
-    """Of q and k the scores, of them the weights, of these and V what each head gives."""
     layer = opened(text)[at]
     q, k, v = (rows(text, name, layer) for name in "qkv")
     group = CONFIG.n_head // CONFIG.n_kv_head

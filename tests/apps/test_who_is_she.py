@@ -3,23 +3,18 @@
 import itertools
 import json
 from typing import Any
-from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from microgpt.apps.records import TRACES
 from microgpt.apps.who_is_she.app import REFERS
 from microgpt.viz.text.formats import show
-from tests.support.pages import by_id, classes, numbers, text, tree_of
+from tests.support.pages import by_id, cells, classes, numbers, text, tree_of
 
 PAGE = "who-is-she"
 TOLD: dict[str, Any] = json.loads((TRACES / REFERS).read_text("utf-8"))
 LAYER, HEAD, FIRST = TOLD["layer"], TOLD["head"], TOLD["sentences"][0]
 WORDS = [(one, word) for one in TOLD["sentences"] for word in one["words"] if word["noun"] is not None]
-
-
-def cells(of: Element) -> list[list[str]]:
-    return [[text(e).strip() for e in row if e.tag in ("th", "td")] for row in of.iter("tr")]
 
 
 def test_weights_follow_from_the_keys_and_queries_of_the_record() -> None:
@@ -42,7 +37,6 @@ def test_the_record_is_whole() -> None:
 
 
 def test_a_bar_for_every_row_and_every_word() -> None:
-    """The keys are drawn once, for all words."""
     table = next(e for e in tree_of(PAGE).iter() if e.get("class") == "asking")
     rows = [row for row in table.iter("tr")][2:]
     assert len(rows) == len(FIRST["tokens"]) + 1
@@ -75,7 +69,6 @@ def test_each_word_is_said_to_give_most_to_its_noun() -> None:
 
 
 def test_one_head_is_right_at_every_word() -> None:
-    """Counted over all heads, word by word."""
 
     def is_right(on: list[float], noun: int) -> bool:
         return on[noun] == max(on) and sorted(on)[-2] < max(on)

@@ -50,7 +50,6 @@ def test_each_check_says_what_its_docstring_says() -> None:
 
 @pytest.mark.parametrize("model", sampled(PROMPTS, ["names"], "the same in other models"))
 def test_rows_that_are_not_as_in_the_original_bear_a_mark_and_no_others(model: str) -> None:
-    """Keys of twice their size."""
     prompt = PROMPTS[model]
     assert not find(parse(press(model=model, prompt=prompt)["#widget"]), "differs")
     wrong = replace_once(

@@ -131,7 +131,6 @@ def test_the_first_example_is_python() -> None:
 def test_a_trace_by_an_engine_that_knows_nothing_of_us_becomes_a_lesson(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The program of the page, in some thirty lines; what is missing or has another shape is said."""
     monkeypatch.chdir(tmp_path)
     program = code("python", 2)
     assert len(program.splitlines()) <= 42 and "microgpt." not in program

@@ -29,7 +29,6 @@ def code(slug: str, shown: Frame) -> str:
 
 
 def run(folder: Path, *command: str) -> str:
-    """What the command says; it must succeed."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr

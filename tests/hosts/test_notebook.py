@@ -93,7 +93,6 @@ def opened(tab: Page, server: str, program: str, name: str) -> None:
 
 
 def steps_in_frame(frame: FrameLocator) -> None:
-    """The full form: a click on a token shows its step."""
     frame.locator("label.T.R1").click()
     said = frame.locator(".narration:visible")
     said.get_by_text("Step 2:").wait_for()
@@ -104,7 +103,6 @@ def steps_in_frame(frame: FrameLocator) -> None:
 
 
 def steps_in_tables(plain: Locator) -> None:
-    """The plain form: a click on a step opens its table of q, rows and weights."""
     third = plain.locator("details").nth(2)
     assert not third.locator("table").is_visible()
     third.locator("summary").click()

@@ -45,12 +45,14 @@ class Case(NamedTuple):
 
 
 class Held:
-    """A file as a browser hands it over, out of memory."""
+    """A file as a browser hands it over, out of memory; `asked` is how far it was read."""
 
-    def __init__(self, name: str, data: bytes) -> None:
-        self.name, self.data, self.size, self.changed = name, data, len(data), 0.0
+    def __init__(self, name: str, data: bytes, size: int | None = None) -> None:
+        self.name, self.data, self.size, self.changed = name, data, len(data) if size is None else size, 0.0
+        self.asked = 0
 
     def read(self, start: int, stop: int) -> bytes:
+        self.asked = max(self.asked, stop)
         return self.data[start:stop]
 
 

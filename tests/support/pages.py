@@ -64,6 +64,11 @@ def numbers(element: Element) -> list[float]:
     return [float(x.replace("−", "-").replace(",", "")) for x in found]
 
 
+def cells(table: Element) -> list[list[str]]:
+    """What stands in the cells of a table, row by row."""
+    return [[text(e).strip() for e in row if e.tag in ("th", "td")] for row in table.iter("tr")]
+
+
 def numbers_of(strip: Element) -> list[float]:
     """The number of each cell."""
     return [numbers(cell)[0] for cell in strip]

@@ -1,11 +1,8 @@
-"""The workbench as a reader presses it: its answers, by the places that they go to."""
+"""The workbench, and the exercises beside it, as a reader presses them: its answers, by the places that they go to."""
 
-import re
-
-from microgpt.viz.patches import Patch
 from microgpt.viz.session import dispatch
 from microgpt.workbench.original import original
-from tests.support.pages import parse, text
+from tests.support.pages import folded, parse
 
 
 def press(hook: str = "run", /, lang: str = "en", **fields: str) -> dict[str, str]:
@@ -14,12 +11,13 @@ def press(hook: str = "run", /, lang: str = "en", **fields: str) -> dict[str, st
     _, patches = dispatch(None, hook, fields)
     for later in [one["again"] for one in patches if "again" in one]:
         patches += dispatch(None, later, fields)[1]
-    return {where(one): one.get("html", one.get("text", "")) for one in patches if "again" not in one}
+    told = [one for one in patches if "again" not in one]
+    return {one.get("target") or one["file"]: one.get("html", one.get("text", "")) for one in told}
 
 
-def where(one: Patch) -> str:
-    return one.get("target", "") or one.get("file", "")
+def said(html: str) -> str:
+    return folded(parse(f"<div>{html}</div>"))
 
 
 def verdict(answer: dict[str, str]) -> str:
-    return re.sub(r"\s+", " ", text(parse(f"<div>{answer['#verdict']}</div>"))).strip()
+    return said(answer["#verdict"])

@@ -34,27 +34,22 @@ def changed(*pairs: tuple[str, str]) -> str:
 
 
 def at_first(lines: str) -> str:
-    """With these lines at the beginning of forward."""
     return changed((FIRST, FIRST + "".join(f"    {line}\n" for line in lines.split("\n"))))
 
 
 def at_last(line: str) -> str:
-    """With another last line of forward."""
     return changed((LAST, f"    {line}\n\n\ndef batch_texts"))
 
 
 def handing_out(what: str) -> str:
-    """With a cache that hands out other rows."""
     return changed((ROWS, f"        return {what}\n"))
 
 
 def after(line: str) -> str:
-    """With a line behind all of it."""
     return f"{original()}\n{line}\n"
 
 
 def line_of(text: str, part: str) -> int:
-    """The number of the first line with this in it."""
     return next(number for number, line in enumerate(text.split("\n"), 1) if part in line)
 
 

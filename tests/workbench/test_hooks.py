@@ -27,7 +27,6 @@ OF_WEIGHTS = "def hook(report):\n    name, value, pos, layer = report\n    if na
 
 
 def answer_of(hook: str, model: str = "names", code: str = "", prompt: str = "") -> Answer:
-    """What the page says of a run with that hook."""
     settings = Settings(model, prompt or PROMPTS[model])
     return run_program(Texts(code or original(), checks_text(), hook), settings, {}, examines=False)
 

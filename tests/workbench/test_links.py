@@ -27,7 +27,6 @@ BUG = next(one for one in BUGS if one.name == "crop-two")
 
 
 def edit_of(text: str) -> str:
-    """What the fragment of a link holds of a program."""
     return urlsplit(link_of(text)).fragment[len("edit=") :]
 
 

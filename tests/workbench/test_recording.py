@@ -36,7 +36,6 @@ def record(text: str, prompt: str = "em", max_new: int | None = 2) -> Trace:
 
 
 def assert_same(yours: Trace, ours: Trace) -> None:
-    """Event by event, bit by bit."""
     assert yours.about == ours.about and len(yours.events) == len(ours.events)
     for one, other in zip(yours, ours, strict=True):
         assert one[:1] + one[2:] == other[:1] + other[2:]
@@ -127,7 +126,6 @@ def test_a_loop_over_layers_of_another_name() -> None:
 
 
 def draw(trace: Trace) -> str:
-    """The machine as the page draws it."""
     return render.widget("kv_cache", Picture(trace), page_named("kv-cache"))
 
 

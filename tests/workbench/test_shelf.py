@@ -26,7 +26,6 @@ each = pytest.mark.parametrize("bug", BUGS, ids=BY_NAME)
 
 
 def first_that_fails(yours: Yours, name: str) -> str | None:
-    """The first of all checks that finds something, with that model."""
     model = shipped(name)
     found = (
         check for check, one in checks_of().items() if run_check(one, Trial(yours, model, IDS[name], EXPECTED[name]))

@@ -6,7 +6,7 @@ WORKBENCH = [
     Fault(
         "tolerance-too-large", "workbench", "microgpt/workbench/trial.py",
         "TOLERANCE = 1e-9", "TOLERANCE = 1e-1",
-        ("tests/workbench/test_examine.py::test_a_millionth_is_found",),
+        ("tests/workbench/test_examine.py::test_the_first_number_that_is_off_is_named",),
     ),
     Fault(
         "check-that-compares-nothing", "workbench", "microgpt/workbench/checks.py",

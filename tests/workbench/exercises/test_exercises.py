@@ -37,7 +37,6 @@ def test_the_solution_passes_and_the_beginning_fails_each_test(name: str) -> Non
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_what_students_write_is_told_apart(name: str) -> None:
-    """Each mistake has a first sentence of its own."""
     one, said = exercise(name), dict[str, str]()
     for mistake, (right, wrong) in MISTAKES[name].items():
         assert right in one.solution, mistake
@@ -45,12 +44,6 @@ def test_what_students_write_is_told_apart(name: str) -> None:
         assert first, mistake
         said[mistake] = first.error.message
     assert len({*said.values()}) == len(said) >= 3, said
-
-
-def test_a_sentence_shows_the_number() -> None:
-    one = exercise("append")
-    found = grade(one, one.solution.replace("- 1", "+ 1")).found["test_the_position"]
-    assert found and str(found.error) == "The token at position 0 got the position 2." and found.line == 0
 
 
 def test_what_stops_is_told_at_the_learners_line() -> None:
@@ -80,7 +73,6 @@ def test_a_loop_without_an_end_is_ended() -> None:
 
 
 def solved(name: str) -> dict[str, Any]:
-    """The functions of a solution."""
     names: dict[str, Any] = {}
     exec(exercise(name).solution, names)
     return names
@@ -215,7 +207,6 @@ def test_nbgraders_cells(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_otters_blocks(name: str) -> None:
-    """Each block that begins ends, in this order."""
     cells = json.loads(for_otter(exercise(name)))["cells"]
     raw = ["".join(cell["source"]).partition("\n")[0] for cell in cells if cell["cell_type"] == "raw"]
     assert raw == ["# ASSIGNMENT CONFIG", *(f"# {one}" for one in (

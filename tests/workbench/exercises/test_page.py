@@ -1,27 +1,21 @@
 """The page of exercises: it shows each whole, runs what was written, and hands out files."""
 
 import json
-import re
+from functools import partial
 from typing import Any
 
 import pytest
 
 from microgpt.course import page
-from microgpt.viz.session import dispatch
 from microgpt.workbench.exercises import EXERCISES, exercise
-from tests.support.pages import find, parse, text, tree_of
+from tests.support import workbench as support
+from tests.support.pages import find, folded, parse, text, tree_of
+from tests.support.workbench import said
 
 PAGE = page("write-it")
 
 
-def press(hook: str, name: str = "append", lang: str = "en", **fields: str) -> dict[str, str]:
-    """Target -> HTML of an answer; a file by its name."""
-    _, patches = dispatch(None, hook, {"page": PAGE.name, "lang": lang, "exercise": name, **fields})
-    return {one.get("target", "") or one["file"]: one.get("html", one.get("text", "")) for one in patches}
-
-
-def said(html: str) -> str:
-    return re.sub(r"\s+", " ", text(parse(f"<div>{html}</div>")))
+press = partial(support.press, page=PAGE.name, exercise="append")
 
 
 def test_without_a_script_each_is_there_whole() -> None:
@@ -34,21 +28,21 @@ def test_without_a_script_each_is_there_whole() -> None:
         listings = [text(e).strip() for e in part.iter("pre")]
         assert text(field).strip() == one.starter.strip()
         assert listings == [one.tests.strip(), one.solution.strip()]
-        words = re.sub(r"\s+", " ", text(part))
+        words = folded(part)
         for told in (one.title, *one.task, one.hint, *one.laws.values()):
             assert told.replace("`", "") in words
 
 
 def test_what_was_written_is_run_and_a_solution_gets_its_tick() -> None:
     one = exercise("crop")
-    right = press("test", "crop", crop=one.solution)
+    right = press("test", exercise="crop", crop=one.solution)
     assert "All 4 tests pass." in said(right["#result-crop"]) and " checked" in right["#tick-crop"]
-    wrong = press("test", "crop", crop=one.solution.replace("    del cache.values[n:]\n", ""))
-    assert "#tick-crop" not in wrong
+    wrong = press("test", exercise="crop", crop=one.solution.replace("    del cache.values[n:]\n", ""))
+    assert "#tick-crop" not in wrong and "data-editor-line" not in wrong["#result-crop"]
     assert "There are 4 rows of keys, and 6 rows of values." in said(wrong["#result-crop"])
-    empty = press("test", "crop", crop=one.starter)["#result-crop"]
+    empty = press("test", exercise="crop", crop=one.starter)["#result-crop"]
     assert len(find(parse(f"<div>{empty}</div>"), "bad")) == 4 and 'data-editor-for="crop"' in empty
-    assert "data-fresh" in press("anew", "crop", crop="x")["#code-crop"]
+    assert "data-fresh" in press("anew", exercise="crop", crop="x")["#code-crop"]
 
 
 def test_it_is_said_in_the_readers_language() -> None:
@@ -66,4 +60,4 @@ def test_it_hands_out_what_the_command_writes(tool: str) -> None:
 
 
 def test_no_other_exercise() -> None:
-    assert [*press("test", "no-such")] == ["#prompt-error"]
+    assert [*press("test", exercise="no-such")] == ["#prompt-error"]
