@@ -1,22 +1,28 @@
-"""README.md and the guides: every command that they name is one, README's listing runs, and its figures are counted."""
+"""Documents: every command that they name is one; README's listing runs, and its figures are counted."""
 
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
+import sys
+import warnings
+from contextlib import redirect_stdout
+from functools import cache
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from microgpt.config import Config, n_params
 from microgpt.weights import SHIPPED, shipped
-from tests.docs.commands import help_of
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-GUIDES = sorted((ROOT / "docs").glob("*.md"))
+DOCUMENTS = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 BEGINS = r"(make|python|microgpt) [\w.-]"
 
 
@@ -27,11 +33,27 @@ def commands(text: str) -> set[str]:
     return {one for one in [*spans, *lines] if re.match(BEGINS, one)}
 
 
-FOUND = sorted({one for path in (ROOT / "README.md", *GUIDES) for one in commands(path.read_text("utf-8"))})
+FOUND = sorted({one for path in DOCUMENTS for one in commands(path.read_text("utf-8"))})
 
 
 def test_there_are_many() -> None:
     assert len(FOUND) >= 25 and {one.split()[0] for one in FOUND} == {"make", "python", "microgpt"}
+
+
+@cache
+def help_of(*words: str) -> str:
+    """What `python WORDS --help` prints, run here: a process for each would take its second."""
+    name, *rest = words[1:] if words[0] == "-m" else words
+    said = StringIO()
+    with redirect_stdout(said), patch.object(sys, "argv", [name, *rest, "--help"]), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # that it is there already
+        with pytest.raises(SystemExit) as ended:
+            if words[0] == "-m":
+                runpy.run_module(name, run_name="__main__")
+            else:
+                runpy.run_path(str(ROOT / name), run_name="__main__")
+    assert not ended.value.code
+    return said.getvalue()
 
 
 @pytest.mark.parametrize("command", FOUND)
