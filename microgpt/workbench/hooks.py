@@ -24,8 +24,6 @@ LONGEST_HOOK = 1_000_000  # bytes of a file
 
 
 class Prepared(NamedTuple):
-    """A hook to begin with."""
-
     name: str
     title: str
     text: str

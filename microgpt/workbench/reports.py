@@ -50,7 +50,6 @@ def targets_of(one: ast.AST) -> list[str]:
 
 
 def names_in_hooks(tree: ast.AST) -> Iterator[str]:
-    """The names that hooks report."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hook" and node.args:
             report = node.args[0]
@@ -84,7 +83,6 @@ class Restorer:
         return out
 
     def after(self, one: ast.stmt, loops: list[str]) -> list[ast.stmt]:
-        """What is missing below a statement."""
         value = getattr(one, "value", None)
         if not (names := targets_of(one)) or not isinstance(value, ast.expr):
             return []

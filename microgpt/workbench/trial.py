@@ -63,7 +63,6 @@ class Expected(NamedTuple):
 
 
 def expect(model: Model, ids: Sequence[int]) -> Expected:
-    """What each row of these tokens must be."""
     told = dict[tuple[str, int], Any]()
     cache = KVCache(model.config, model.params["wte"].dtype)
     logits = forward(model.params, model.config, ids, cache, lambda one: told.__setitem__((one[0], one[3]), one[1]))
@@ -84,7 +83,6 @@ class Trial:
         self._caches = list[Any]()  # which keeps their ids apart
 
     def new_cache(self) -> Any:
-        """An empty cache of the reader's."""
         made = self.yours.KVCache(self.config, self.params["wte"].dtype)
         self._caches.append(made)
         self._fed[id(made)] = 0

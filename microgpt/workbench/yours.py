@@ -63,7 +63,6 @@ class Watched:
         self.load(self.text, name)
 
     def load(self, text: str, name: str) -> None:
-        """Run a program in the module."""
         check_characters(text, name)
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # for tracebacks
         tree = ast.parse(text, name)
@@ -102,7 +101,6 @@ class Yours(Watched):
         self.read = Read(self.module)
 
     def prepare(self, tree: ast.Module) -> None:
-        """Put back the reports that are gone."""
         self.restored = restore(tree)
 
     def __getattr__(self, name: str) -> Any:

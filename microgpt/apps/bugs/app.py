@@ -34,8 +34,6 @@ BUG_GROUPS = (
 
 
 class ShelfCard(NamedTuple):
-    """A fault, and what the page shows of it."""
-
     bug: Bug
     evidence: Evidence
     faces: list[str]  # the token of each row
@@ -82,5 +80,4 @@ def card_of(bug: Bug) -> ShelfCard:
 
 
 def token_of(model: str, i: int) -> str:
-    """A token of a model, as it is drawn."""
     return show(shipped(model).tokenizer.vocabulary[i])

@@ -106,12 +106,10 @@ class Evidence(NamedTuple):
 
     @property
     def first(self) -> str:
-        """The check that finds it first."""
         return next(iter(self.findings))
 
     @property
     def finding(self) -> Finding:
-        """What that one finds."""
         return self.findings[self.first]
 
 

@@ -60,7 +60,6 @@ class Panel(NamedTuple):
 
     @property
     def frame(self) -> int:
-        """How wide the frame of a row is."""
         return self.width - 2 * GAP
 
     @property
@@ -124,7 +123,6 @@ def floor_path(lengths: Sequence[int], cell: int) -> str:
 
 
 def panel_row(row: ComparedRow, numbers: Array, token: str, y: int, cell: int, limit: float) -> PanelRow:
-    """Of a row with these numbers, what to draw."""
     good, bad, around = "", "", ""
     for j in range(max(len(numbers), len(row.ours))):
         value, want = number_at(numbers, j), number_at(row.ours, j)

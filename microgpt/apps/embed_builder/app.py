@@ -32,8 +32,6 @@ NAMED = ("model", "prompt", *START_CHOICES, "lock", "play", "theme")  # have a f
 
 
 class Chosen(NamedTuple):
-    """What was chosen: enough for the preview and for all codes."""
-
     page: Page
     chosen: dict[str, str]  # only what differs from the page as it is
     size: str = USUAL
@@ -86,7 +84,6 @@ def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
 
 
 def check_fields(fields: Mapping[str, str]) -> Chosen:
-    """The fields of the form, checked."""
     size, lang = fields.get("embed_size", USUAL), fields.get("embed_lang", "en")
     one_of("size", size, FRAME_SIZES)
     check_looks(lang)

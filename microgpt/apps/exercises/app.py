@@ -17,8 +17,6 @@ from microgpt.viz.text.tasks import Task
 
 
 class Exercise(NamedTuple):
-    """A task as it stands on a sheet."""
-
     task: Task
     lessons: tuple[Page, ...]  # that it is about, its own first
     words: str  # the template that has them
@@ -26,8 +24,6 @@ class Exercise(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """The exercises of one part of the course."""
-
     part: CoursePart
     exercises: list[Exercise]
 
@@ -57,7 +53,6 @@ def sheets() -> dict[str, Sheet]:
 
 
 def exercises_of(folder: str) -> list[Exercise]:
-    """The tasks of the lesson in that folder."""
     tasks: tuple[Task, ...] = getattr(import_module(f"microgpt.course.{folder}.questions"), "TASKS", ())
     return [
         Exercise(

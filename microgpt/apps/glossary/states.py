@@ -6,5 +6,4 @@ from microgpt.viz.text.glossary import GLOSSARY
 
 
 def states(big: bool) -> dict[str, Any]:
-    """The words by which states.css writes its rules."""
     return {"slugs": [*GLOSSARY]}

@@ -82,7 +82,6 @@ class Masks:
 
 
 def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """The reader's own file."""
     file = only(files, FIELD)
     header = read_header(file.read, file.size)
     start = file.read(PREFIX, PREFIX + min(header.length, 4 * START_SHOWN)).decode("utf-8", "ignore")
@@ -97,8 +96,6 @@ FILE_HOOKS = {"look": look}
 
 
 class Looked:
-    """A file as the page shows it."""
-
     def __init__(self, name: str, header: Header, start: str, key: str = "own-") -> None:
         """`key` is what its buttons begin with, on a page of several."""
         found = contents(header.tensors)
@@ -168,8 +165,6 @@ def factors(found: Contents) -> list[tuple[int, str]]:
 
 
 class LineGroup:
-    """A group of lines and what is written on it."""
-
     def __init__(self, group: Group, usual: bool) -> None:
         self.where, self.n = group.where, len(group.layers)
         self.layers = spans(group.layers)  # runs, from the first to the last

@@ -153,7 +153,6 @@ def end_patch(recording: Recording) -> Patch:
 
 
 def about(model: Model, shown: Picture) -> str:
-    """The model in a line."""
     return render.render(
         "apps/own_model/_model.html",
         name=model.name,

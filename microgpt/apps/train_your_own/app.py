@@ -87,7 +87,6 @@ class Training:
         return model_so_far(self.trainer.run)
 
     def write(self) -> None:
-        """What the model writes now."""
         words = self.trainer.names(N_WORDS)
         self.stages.append(Stage(self.n, [show(one) for one in words], sum(one in self.known for one in words)))
 
@@ -104,7 +103,6 @@ class Training:
 
     @property
     def mean(self) -> float:
-        """Of the last losses."""
         losses = self.trainer.losses[-SMOOTH:]
         return sum(losses) / len(losses)
 
@@ -158,7 +156,6 @@ def key_of(data: str, kind: str, size: str) -> str:
 
 
 def read_form(fields: Mapping[str, str]) -> tuple[str, str, str]:
-    """Data, kind and size as the form says them."""
     kind, size = fields["kind"], fields["size"]
     return fields["data"], kind if kind in LEARNS else "letters", size if size in SIZES else "small"
 
@@ -231,13 +228,11 @@ def keep_patches(model: Model) -> list[Patch]:
 
 
 def forget(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """Keep none."""
     KEPT.pop(OWN_MODEL, None)
     return state, [patch("#kept", render.render("apps/train_your_own/_kept.html", model=None)), keep_file(b"")]
 
 
 def save_own(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """The model as a file."""
     return state, [file(FILE_NAME, file_bytes(model_at(state, fields)), "application/octet-stream")]
 
 

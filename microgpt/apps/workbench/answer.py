@@ -76,8 +76,6 @@ class Compared(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of a program."""
-
     hunks: list[Hunk]  # what differs from the original
     run: Compared | None = None  # None where no step ran
     outcomes: Sequence[Outcome] = ()  # of the checks
@@ -116,8 +114,6 @@ class Answer(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """What the reader has in the editors."""
-
     code: str
     checks: str
     hook: str

@@ -41,7 +41,6 @@ class View:
 
     @property
     def picture(self) -> Picture:
-        """Ours, for the machine."""
         assert self.answer.run is not None
         return self.answer.run.picture
 
@@ -156,7 +155,6 @@ def load_bug(state: State | None, fields: Mapping[str, str]) -> tuple[State | No
 
 
 def load_hook(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """A prepared hook, and what it says of the run."""
     text = next((one.text for one in PREPARED if one.name == fields["prepared"]), NO_HOOK_YET)
     chosen = defaultdict(str, {**fields, "hook": text})
     return {"settings": parse(chosen)._asdict()}, [
@@ -172,7 +170,6 @@ def hook_patch(text: str, name: str = "") -> Patch:
 
 
 def open_file(files: Files, state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """A program from the reader's disk, and its run."""
     chosen = only(files, FIELD)
     if chosen.size > LONGEST_PROGRAM:
         sentence = N_("“%(name)s” has %(size)s bytes; a program here has at most %(most)s.")

@@ -17,8 +17,6 @@ from microgpt.workbench.original import function_at, original
 
 
 class OpenPart(NamedTuple):
-    """A function that can be changed."""
-
     name: str  # KVCache.crop
     text: str  # without the space before its lines
     at: int  # lines of the program before its first

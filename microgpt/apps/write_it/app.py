@@ -64,7 +64,6 @@ def result_patch(one: Exercise, found: Grade | None) -> Patch:
 
 
 def begin_anew(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """The empty function again."""
     one, _ = exercise_in(fields)
     code = render.render("apps/write_it/_code.html", one=one, fresh=True)
     return state, [patch(f"#code-{one.name}", code), result_patch(one, None)]
