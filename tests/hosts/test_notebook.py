@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FrameLocator, Locator, Page, Playwright, sync_playwright
+from playwright.sync_api import FrameLocator, Locator, Page, Playwright
 
 from tools.browsers import CHROMIUM_FLAGS, which
 
@@ -71,18 +71,12 @@ def server(home: Path) -> Iterator[str]:
         log.close()
 
 
-@pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
-    with sync_playwright() as started:
-        yield started
-
-
 @pytest.fixture
-def tab(playwright: Playwright) -> Iterator[Page]:
+def tab(driver: Playwright) -> Iterator[Page]:
     path = which("chromium")
     if not path:
         pytest.skip("chromium is not installed")
-    browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+    browser = driver.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
     yield browser.new_context(viewport={"width": 1400, "height": 1000}).new_page()
     browser.close()
 

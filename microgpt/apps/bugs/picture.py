@@ -29,87 +29,39 @@ class PanelRow(NamedTuple):
     around: str
 
 
-class Panel(NamedTuple):
-    """One half of the picture."""
+class Panel:
+    """One half of the picture. Lengths are in its own units, from the corner of the first cell."""
 
-    cell: int
-    left: int  # of the cells, for the tokens
-    limit: float  # what a full cell stands for
-    floor: str  # the path of the cells that a row may fill
-    columns: list[int]  # the middle of each
-    rows: list[PanelRow]
-    first: int  # the row to frame
-
-    @property
-    def width(self) -> int:
-        return self.left + len(self.columns) * self.cell + MARK_ROOM
-
-    @property
-    def height(self) -> int:
-        return TOP + len(self.rows) * self.cell + 2 * GAP
-
-    @property
-    def top(self) -> int:
-        """Above the rows."""
-        return TOP
-
-    @property
-    def side(self) -> int:
-        """Of what can be filled of a cell."""
-        return self.cell - 2 * GAP
-
-    @property
-    def frame(self) -> int:
-        return self.width - 2 * GAP
-
-    @property
-    def frame_x(self) -> int:
-        return GAP - self.left
-
-    @property
-    def number_x(self) -> int:
-        return BESIDE - self.left
-
-    @property
-    def token_x(self) -> int:
-        """Where tokens stand, after their numbers."""
-        return NUMBER - self.left
-
-    @property
-    def mark_x(self) -> int:
-        """The middle of the mark."""
-        return len(self.columns) * self.cell + MARK_ROOM // 2
-
-    @property
-    def line(self) -> int:
-        """Of a row, where its letters stand."""
-        return self.cell // 2 + 5
-
-    @property
-    def head_line(self) -> int:
-        """Where the numbers of the columns stand."""
-        return -7
+    def __init__(self, shown: ComparedRows, numbers: Sequence[Array], tokens: Sequence[str], limit: float) -> None:
+        """`numbers` are its rows, `limit` is what a full cell stands for."""
+        wanted = [len(row.ours) for row in shown.rows]
+        n = max([*map(len, numbers), *wanted])
+        widest = max(len(one) for row in shown.rows for one in (row.yours, row.ours) if one is not None)
+        self.cell = cell = min(CELL, WIDE // widest // 2 * 2)
+        self.limit, self.first = limit, shown.first_wrong  # and the row to frame
+        self.top, self.left = TOP, NUMBER + LETTER * max(map(len, tokens)) + 3 * GAP  # for the tokens
+        self.width = self.left + n * cell + MARK_ROOM
+        self.height = TOP + len(shown.rows) * cell + 2 * GAP
+        self.side = cell - 2 * GAP  # of what can be filled of a cell
+        self.frame_x, self.frame = GAP - self.left, self.width - 2 * GAP  # of a row: where it begins, how wide it is
+        self.number_x, self.token_x = BESIDE - self.left, NUMBER - self.left
+        self.mark_x = n * cell + MARK_ROOM // 2  # its middle
+        self.line, self.head_line = cell // 2 + 5, -7  # on which letters of a row, and numbers of the columns, stand
+        self.columns = [j * cell + cell // 2 for j in range(n)]  # the middle of each
+        self.floor = floor_path(wanted, cell)  # of the cells that a row may fill
+        self.rows = [
+            panel_row(row, mine, token, at * cell, cell, limit)
+            for at, (row, mine, token) in enumerate(zip(shown.rows, numbers, tokens, strict=True))
+        ]
 
 
 def panels_of(shown: ComparedRows, tokens: Sequence[str]) -> tuple[Panel, Panel]:
     """The rows as they are, and as they should be, on one scale."""
     each = [one for row in shown.rows for one in (row.yours, row.ours) if one is not None]
     limit = 1.0 if shown.name == WEIGHTS else round_up(max(float(abs(one).max()) for one in each))
-    cell = min(CELL, WIDE // max(map(len, each)) // 2 * 2)
-    left = NUMBER + LETTER * max(map(len, tokens)) + 3 * GAP
-    wanted = [len(row.ours) for row in shown.rows]
-
-    def panel(numbers: list[Array]) -> Panel:
-        n = max([*map(len, numbers), *wanted])
-        rows = [
-            panel_row(row, mine, token, at * cell, cell, limit)
-            for at, (row, mine, token) in enumerate(zip(shown.rows, numbers, tokens, strict=True))
-        ]
-        columns = [j * cell + cell // 2 for j in range(n)]
-        return Panel(cell, left, limit, floor_path(wanted, cell), columns, rows, shown.first_wrong)
-
     ours = [row.ours for row in shown.rows]
-    return panel([row.ours if row.yours is None else row.yours for row in shown.rows]), panel(ours)
+    yours = [row.ours if row.yours is None else row.yours for row in shown.rows]
+    return Panel(shown, yours, tokens, limit), Panel(shown, ours, tokens, limit)
 
 
 def floor_path(lengths: Sequence[int], cell: int) -> str:

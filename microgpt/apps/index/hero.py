@@ -66,11 +66,6 @@ class Hero:
         self.times = self.total.uncached / self.total.cached
         self.digits = 0 if self.total.uncached % self.total.cached == 0 else 1
 
-    @property
-    def slow(self) -> RunStep:
-        """The step that is told in words."""
-        return self.steps[0]
-
 
 def counts(picture: Picture) -> list[Count]:
     """The token runs up to each step: with a cache the rows that are added, without it all rows that there are."""

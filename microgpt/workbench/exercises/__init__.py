@@ -11,8 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,58 +23,28 @@ TESTS = "\n# ---- the tests -"  # the line above them
 SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION\n(.*?)^ *### END SOLUTION\n", re.S | re.M)
 
 
-@dataclass(frozen=True)
 class Exercise:
     """An exercise, taken to pieces."""
 
-    name: str
-    text: str
-
-    @cached_property
-    def tree(self) -> ast.Module:
-        return ast.parse(self.text)
-
-    @cached_property
-    def title(self) -> str:
-        return docstring(self.tree).partition("\n")[0]
-
-    @cached_property
-    def task(self) -> list[str]:
-        """Its paragraphs."""
-        return [" ".join(one.split()) for one in docstring(self.tree).split("\n\n")[1:]]
-
-    @cached_property
-    def hint(self) -> str:
-        node = next(one for one in self.tree.body if isinstance(one, ast.Assign))
-        return str(ast.literal_eval(node.value))
-
-    @cached_property
-    def code_with_solution(self) -> str:
-        """The code that is the learner's, with its solution between marks."""
-        code = self.text.partition(TESTS)[0].partition('\n"""\n')[2]
-        return re.sub(r"^\nHINT = .*\n", "", code, flags=re.M).strip() + "\n"
-
-    @property
-    def starter(self) -> str:
-        return SOLUTION.sub(r"\1raise NotImplementedError\n", self.code_with_solution)
-
-    @property
-    def solution(self) -> str:
-        return SOLUTION.sub(r"\2", self.code_with_solution)
-
-    @cached_property
-    def tests(self) -> str:
-        return self.text[self.text.index(TESTS) + 1 :]
-
-    @cached_property
-    def laws(self) -> dict[str, str]:
-        """What each test looks at, by the test's name."""
-        functions = [one for one in self.tree.body if isinstance(one, ast.FunctionDef)]
-        return {one.name: docstring(one) for one in functions if one.name.startswith("test_")}
+    def __init__(self, name: str, text: str) -> None:
+        tree = ast.parse(text)
+        self.name, self.said = name, docstring(tree)
+        self.title, *task = self.said.split("\n\n")
+        self.task = [" ".join(one.split()) for one in task]  # its paragraphs
+        self.hint = str(ast.literal_eval(next(one for one in tree.body if isinstance(one, ast.Assign)).value))
+        code = text.partition(TESTS)[0].partition('\n"""\n')[2]
+        # the code that is the learner's, with its solution between marks
+        self.code_with_solution = re.sub(r"^\nHINT = .*\n", "", code, flags=re.M).strip() + "\n"
+        self.starter = SOLUTION.sub(r"\1raise NotImplementedError\n", self.code_with_solution)
+        self.solution = SOLUTION.sub(r"\2", self.code_with_solution)
+        self.tests = text[text.index(TESTS) + 1 :]
+        functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
+        # what each test looks at, by the test's name
+        self.laws = {one.name: docstring(one) for one in functions if one.name.startswith("test_")}
 
     def file(self, code: str) -> str:
         """The task, this code and the tests, for pytest."""
-        return f'"""{docstring(self.tree)}\n"""\n\n{code.strip()}\n\n\n{self.tests}'
+        return f'"""{self.said}\n"""\n\n{code.strip()}\n\n\n{self.tests}'
 
 
 def docstring(node: ast.Module | ast.FunctionDef) -> str:
