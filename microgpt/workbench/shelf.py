@@ -1,7 +1,7 @@
 """A shelf of real faults: what people have really got wrong in a KV cache, each as a change of `original`.
 
 The threads are public, and by their number in `origins`. The change is of the kind that the thread tells of, made in
-this code: the code there was another one. What a fault does to the answers is not written here: `measure` computes it.
+this code: the code there was another one. What a fault does to the answers is computed, by microgpt/apps/bugs.
 Left out is what cannot be seen in models as small as ours, such as scores that overflow float16.
 """
 

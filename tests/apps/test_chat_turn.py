@@ -1,6 +1,6 @@
 """The turn of a chat: what its page says of marks, pieces and heads, found again in the trace by other means.
 
-That the trace itself holds together is in test_talks.py, for both texts.
+That the trace itself holds together is in test_model_that_talks.py, for both texts.
 """
 
 from microgpt.apps.model_that_talks.app import CHAT_TEXT

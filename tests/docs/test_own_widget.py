@@ -71,11 +71,7 @@ def test_the_name_of_a_folder_takes_nobodys_place(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "head"),
-    [
-        ("Which 10% of keys are longest?", "share in %"),
-        ("Is <b>k</b> < v?", "<i>v</i> & k"),
-    ],
+    ("title", "head"), [("Which 10% of keys are longest?", "share in %"), ("Is <b>k</b> < v?", "<i>v</i> & k")]
 )
 def test_any_text_is_shown_as_it_is(folder: Path, title: str, head: str) -> None:
     start = folder / "__init__.py"

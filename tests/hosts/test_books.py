@@ -73,9 +73,7 @@ def test_myst_reads_the_frame_out_of_its_directive(address: str, tmp_path: Path)
     command = myst_project(tmp_path, code("myst", shown))
     subprocess.run([*command, "--site"], cwd=tmp_path, capture_output=True, timeout=100)
     document = json.loads((tmp_path / "_build" / "site" / "content" / "index.json").read_text("utf-8"))
-    assert find(document["mdast"], "iframe") == [
-        {"type": "iframe", "src": shown.url, "width": "750px", "title": TITLE},
-    ]
+    assert find(document["mdast"], "iframe") == [{"type": "iframe", "src": shown.url, "width": "750px", "title": TITLE}]
 
 
 def test_the_widget_steps_inside_a_myst_book(visit: Visit, address: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A model that answers: a turn of a chat, drawn from its trace as talks.py draws a sentence, and what repeats in it."""
+"""A model that answers: a turn of a chat, drawn from its trace, and what repeats in it."""
 
 from __future__ import annotations
 

@@ -8,16 +8,7 @@ SUMMARY = N_(
     "it was checked."
 )
 PAGES = tuple(
-    Page(
-        name,
-        label,
-        title,
-        SUMMARY,
-        model="stories",
-        prompt="The next day is bright",
-        hero="fewer_heads",
-        still=True,
-    )
+    Page(name, label, title, SUMMARY, model="stories", prompt="The next day is bright", hero="fewer_heads", still=True)
     for name, label, title in (
         ("model-that-talks-numbers", N_("Its numbers"), N_("The numbers of a model that talks")),
         ("chat-turn-numbers", N_("Its numbers"), N_("The numbers of a turn of a chat")),

@@ -47,8 +47,7 @@ class View:
         self.told = [(one["text"], meanings(one)) for one in it["sentences"]]  # and its words that stand for one noun
         every, by_head = [word for _, said_ in self.told for word in said_], margins(it["sentences"])
         self.choices = (Choice("word", range(len(words)), [word["word"] for word in words].index(ASKED)),)
-        self.model = it["model"]
-        self.text = first["text"]
+        self.model, self.source, self.text = it["model"], it["source"], first["text"]
         self.words = [Word(word, scale, shown) for word in words]
         self.n_words = len(every)
         self.right = sum(word.weight > word.other_weight for word in every)  # words at which no other noun gets more
@@ -67,7 +66,6 @@ class View:
         self.ways, self.mean = len(by_chance), float(by_chance.mean())  # words at which the head chosen then is right
         self.as_good = int((by_chance >= right_there).sum())  # ways in which it is right as often as here
         self.apart = [tell_apart(word, shown) for word in words if word["noun"] is None]
-        self.source = it["source"]
 
 
 view = View

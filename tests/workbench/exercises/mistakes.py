@@ -55,10 +55,7 @@ MISTAKES: dict[str, dict[str, Edit]] = {
     },
     "block_table": {
         "a block per token": ("if position % size == 0:", "if True:"),
-        "the table is not asked": (
-            "pool[table[position // size]",
-            "pool[position // size",
-        ),
+        "the table is not asked": ("pool[table[position // size]", "pool[position // size"),
         "whole blocks are read": ("[:n]", ""),
         "blocks stay free": ("free.pop()", "free[-1 - len(table)]"),
     },
