@@ -43,7 +43,7 @@ from microgpt.viz.rendering.style import own_style, read_site
 from microgpt.viz.request import START_CHOICES, request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
-from tools.build_lesson import ASSETS, Recipe, build_lesson, write
+from tools.build_lesson import ASSETS, build_lesson, write
 from tools.checkpoint import Look, build_checkpoint, build_trace
 from tools.editor.script import EDITOR, editor_script
 from tools.output.compare import compare
@@ -81,7 +81,8 @@ def main(argv: list[str] | None = None) -> int:
         if options.when_told and not wait_for_change():
             return 0
         # also for what changes while it is built
-        watch = None if options.serve is None else watch_sources(options, words)
+        command = [sys.executable, str(ROOT / "build.py"), *words, "--when-told"]
+        watch = None if options.serve is None else Watch(command, sources(options))
         build(out, write=write)
     except UserError as error:
         print(f"build.py: {error}", file=sys.stderr)
@@ -101,11 +102,6 @@ def main(argv: list[str] | None = None) -> int:
     gc.enable()
     with watch:
         return serve(out, options.serve, lambda: watch.built)
-
-
-def watch_sources(options: argparse.Namespace, words: list[str]) -> Watch:
-    """What builds again, in the same way, when a source has changed."""
-    return Watch([sys.executable, str(ROOT / "build.py"), *words, "--when-told"], sources(options))
 
 
 def sources(options: argparse.Namespace) -> list[Path]:
@@ -193,7 +189,7 @@ def plan(options: argparse.Namespace) -> tuple[Path, Write]:
     if not lesson:
         return options.out or ROOT / "dist", partial(write_site, address=check_address(options.base_url))
     asked = request(options.widget or "stepper", options.model, options.prompt, start, options.lang or "en")
-    return options.out or ROOT / "my-lesson", partial(build_lesson, Recipe(asked, options.assets or ASSETS[0]), say)
+    return options.out or ROOT / "my-lesson", partial(build_lesson, asked, options.assets or ASSETS[0], say)
 
 
 def write_large(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:

@@ -26,9 +26,9 @@ from pyodide_lock.utils import update_package_sha256
 from bench.measure import Result, at_most, interleave, ratios
 from bench.pages import as_brotli
 from tools.browsers import UNFOLD, tab, which
+from tools.runtime.bundle import gzip
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.pins import ABI, NUMPY, PLATFORM, PYODIDE, PYTHON
-from tools.runtime.single import gzip
 from tools.server import serving
 
 BROWSER_ROUNDS = {"chromium": 7, "firefox": 3}

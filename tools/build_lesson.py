@@ -9,49 +9,39 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Timer
-from typing import NamedTuple
 
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
 from microgpt.viz.lesson import find_added, telling
-from microgpt.viz.rendering.assets import BESIDE, STYLE, Assets
+from microgpt.viz.rendering.assets import BESIDE, STYLE, Assets, self_contained
 from microgpt.viz.rendering.render import Site, render_baked
-from microgpt.viz.rendering.style import own_style, style
+from microgpt.viz.rendering.style import own_style, read_site, style
 from microgpt.viz.request import Request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import language
 from tools.output.licences import notices
 from tools.output.sources import site_files
-from tools.runtime.bundle import pack_beside, runtime
-from tools.runtime.single import single
+from tools.runtime.bundle import gzip, pack_beside, runtime
 
 ASSETS = ("directory", "inline")
 SLOW = 10  # seconds that a view takes seldom, and no view of the course
 FORMS = {"index.html": False, "embed.html": True}  # file -> whether the widget stands alone in it
 
 
-class Recipe(NamedTuple):
-    """What is baked."""
-
-    asked: Request
-    assets: str
-
-
-def build_lesson(order: Recipe, say: Callable[[str], None], out: Path) -> None:
+def build_lesson(asked: Request, assets: str, say: Callable[[str], None], out: Path) -> None:
     """Write the lesson into the new folder `out`."""
-    if lesson := find_added(order.asked.page.widget):
-        for link in lesson.links:
-            say(f"left out: {link}, a link")
-        with telling(lesson.folder):
-            return write_lesson(order, say, out)
-    write_lesson(order, say, out)
+    lesson = find_added(asked.page.widget)
+    for link in lesson.links if lesson else ():
+        say(f"left out: {link}, a link")
+    with telling(lesson.folder) if lesson else nullcontext():
+        write_lesson(asked, assets, say, out)
 
 
-def write_lesson(order: Recipe, say: Callable[[str], None], out: Path) -> None:
-    asked, notes = order.asked, notices()
+def write_lesson(asked: Request, assets: str, say: Callable[[str], None], out: Path) -> None:
+    notes = notices()
     with slow(lambda: say(f"“{asked.page.name}” computes for {SLOW} s already; Ctrl-C ends a view that never ends")):
         view = views.view(asked.page.widget, asked.settings)
     lesson = find_added(asked.page.widget)
@@ -59,9 +49,10 @@ def write_lesson(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     runs = None if lesson else asked  # what others have written may use anything
     on_show(view, asked.chosen)  # before all that takes time: it knows whether text and choices fit
     out.mkdir(parents=True)
-    if order.assets == "inline":
+    if assets == "inline":
         say("runtime: packing it into the page (the first time takes a while)")
-        for name, html in both_forms(asked, view, Site(), notes, single(runtime(more, runs))).items():
+        whole = self_contained(read_site, runtime(more, runs), gzip)
+        for name, html in both_forms(asked, view, Site(), notes, whole).items():
             write(out / name, html)
             say(f"{name}: {size_text((out / name).stat().st_size)}, everything in it")
         return

@@ -85,7 +85,8 @@ def bake_stepper(page: Page, view: BigPicture, say: Say, out: Path, look: Look) 
 def finish(page: Page, drawn: View, view: BigPicture, out: Path, look: Look) -> None:
     """The pages, their trace and, unless it is in them, what they load."""
     loads = self_contained(read_site) if look.assets == "inline" else STILL
-    forms = in_both_forms(page, drawn, view, choices_of(page, view, drop_missing(look.start)), look.lang, loads)
+    chosen = choices_of(page, view, drop_missing(look.start))
+    forms = {name: in_form(page, drawn, view, chosen, look.lang, loads, alone) for name, alone in FORMS.items()}
     out.mkdir(parents=True)
     for name, html in forms.items():
         write(out / name, html)
@@ -94,12 +95,6 @@ def finish(page: Page, drawn: View, view: BigPicture, out: Path, look: Look) -> 
         write(out / STYLE, style())
         for name in BESIDE:
             shutil.copyfile(ROOT / "site" / name, out / name)
-
-
-def in_both_forms(
-    page: Page, drawn: View, view: BigPicture, chosen: Mapping[str, Any], lang: str, assets: Assets
-) -> dict[str, str]:
-    return {name: in_form(page, drawn, view, chosen, lang, assets, alone) for name, alone in FORMS.items()}
 
 
 def in_form(

@@ -178,17 +178,23 @@ def pngs(drawings: Iterable[str], scale: float = 1) -> list[bytes]:
 @contextmanager
 def tab(javascript: bool = False, **options: Any) -> Iterator[Any]:
     """A tab of Chromium. Raises UserError when there is none."""
+    with browser() as started:
+        yield started.new_context(java_script_enabled=javascript, **options).new_page()
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Chromium. Raises UserError when there is none, or when it fails."""
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
         raise UserError("A PNG needs Playwright: pip install playwright. An SVG needs nothing.") from None
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=chromium(playwright.chromium.executable_path), args=FLAGS
-            )
-            yield browser.new_context(java_script_enabled=javascript, **options).new_page()
-            browser.close()
+            path = chromium(playwright.chromium.executable_path)
+            started = playwright.chromium.launch(executable_path=path, args=FLAGS)
+            yield started
+            started.close()
     except Error as error:
         why = str(error).strip().splitlines()[0]
         raise UserError("Chromium could not draw the PNG (%(why)s). An SVG needs no browser.", why=why) from None

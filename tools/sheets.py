@@ -14,18 +14,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from playwright.sync_api import Browser, Error, sync_playwright
+from playwright.sync_api import Browser
 
 from microgpt.course import LESSONS, page
 from microgpt.course.kv_cache.states import pace
 from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.viz.text.place import ROOT
-from tools.figure import FLAGS, chromium
+from tools.figure import browser
 from tools.server import serving
 
 MOST_CHOICES = 10  # choices of a kind on a sheet
@@ -114,19 +113,6 @@ def build_site(site: Path) -> None:
 def write(path: Path, data: bytes) -> None:
     write_whole({path: data})
     print(f"{path.name}: {len(data) / 1000:.0f} kB", flush=True)
-
-
-@contextmanager
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        try:
-            started = playwright.chromium.launch(
-                executable_path=chromium(playwright.chromium.executable_path), args=FLAGS
-            )
-        except Error as error:
-            raise UserError(f"Chromium does not start: {str(error).strip().splitlines()[0]}") from None
-        yield started
-        started.close()
 
 
 def frames_of(chromium: Browser, url: str, look: Look) -> Iterator[Frame]:

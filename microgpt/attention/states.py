@@ -16,8 +16,6 @@ One head. Nothing here is part of a GPT that keeps rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from microgpt.config import Array
@@ -34,17 +32,6 @@ def write_delta(state: Array, key: Array, value: Array, beta: float = 1.0, decay
     faded = decay * state
     found: Array = faded + np.outer(key, beta * (value - key @ faded))
     return found
-
-
-def run_delta(
-    q: Array, k: Array, v: Array, beta: Sequence[float] | Array, decay: Sequence[float] | Array
-) -> tuple[Array, Array]:
-    """A whole text, [n, d_k] and [n, d_v]: what each query gets after its own pair was written, and the last state."""
-    state, out = np.zeros((k.shape[1], v.shape[1])), np.empty_like(v)
-    for i in range(len(q)):
-        state = write_delta(state, k[i], v[i], float(beta[i]), float(decay[i]))
-        out[i] = q[i] @ state
-    return out, state
 
 
 def recall(n: int, d: int, delta: bool, seed: int = 0) -> float:

@@ -115,9 +115,21 @@ class ChoosingCache(Layers[ChosenLayer], ABC):
     def choose(self, layer: int, n: int) -> Array | None:
         """The places of the rows that stay, [n_kv_head, m] in rising order; None: all."""
 
-    @abstractmethod
     def forget(self, layer: int, places: Array) -> None:
         """Only these rows are held from now on."""
+
+
+def check_watched(seen: int, held: int) -> None:
+    """Raise UserError unless a hook has seen the weights of all rows that are held."""
+    if seen != held:
+        raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
+
+
+def best_and_newest(scores: Array, best: int, held: int) -> Array:
+    """The places of so many older rows with the highest scores [n_kv_head, older], and of all newer ones, in order."""
+    older = np.sort(np.argsort(-scores, axis=1, kind="stable")[:, :best], axis=1)
+    newest = np.tile(np.arange(scores.shape[1], held), (len(scores), 1))
+    return np.concatenate([older, newest], axis=1)
 
 
 class H2OCache(ChoosingCache):
@@ -148,18 +160,14 @@ class H2OCache(ChoosingCache):
     def scores(self, layer: int, n: int) -> Array:
         """What each row has received, but for the newest; the n that come are recent too."""
         held = len(self.layers[layer])
-        if self.received[layer].shape[1] != held:
-            raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
+        check_watched(self.received[layer].shape[1], held)
         return self.received[layer][:, : held - max(0, self.recent - n)]
 
     def choose(self, layer: int, n: int) -> Array | None:
         held = len(self.layers[layer])
         if held <= self.heavy + max(0, self.recent - n):
             return None
-        older = self.scores(layer, n)
-        heavy = np.sort(np.argsort(-older, axis=1, kind="stable")[:, : self.heavy], axis=1)
-        newest = np.tile(np.arange(older.shape[1], held), (len(older), 1))
-        return np.concatenate([heavy, newest], axis=1)
+        return best_and_newest(self.scores(layer, n), self.heavy, held)
 
     def forget(self, layer: int, places: Array) -> None:
         self.received[layer] = np.take_along_axis(self.received[layer], places, axis=1)
@@ -192,9 +200,6 @@ class SnapKVCache(ChoosingCache):
         wider[:, :, : before.shape[2]] = before
         self.votes[layer] = np.concatenate([wider, weights], axis=1)[:, -self.voters :]
 
-    def forget(self, layer: int, places: Array) -> None:
-        """Votes are counted once."""
-
     def make_room(self, n: int = 1, hook: Hook | None = None) -> int:
         """After the prompt, before the first step: once."""
         gone = super().make_room(n, hook)
@@ -204,18 +209,14 @@ class SnapKVCache(ChoosingCache):
     def scores(self, layer: int, n: int) -> Array:
         """What the voters give to each row before them, shared with its neighbours."""
         held = len(self.layers[layer])
-        if self.votes[layer].shape[2] != held:
-            raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
+        check_watched(self.votes[layer].shape[2], held)
         return pool_votes(self.votes[layer].sum(axis=1)[:, : held - self.voters], self.pool)
 
     def choose(self, layer: int, n: int) -> Array | None:
         held = len(self.layers[layer])
         if self._voted or held <= self.rows:
             return None
-        votes = self.scores(layer, n)
-        best = np.sort(np.argsort(-votes, axis=1, kind="stable")[:, : self.rows - self.voters], axis=1)
-        last = np.tile(np.arange(held - self.voters, held), (len(votes), 1))
-        return np.concatenate([best, last], axis=1)
+        return best_and_newest(self.scores(layer, n), self.rows - self.voters, held)
 
 
 def pool_votes(votes: Array, width: int) -> Array:

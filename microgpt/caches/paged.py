@@ -54,11 +54,6 @@ class PagedCache(Layers[PagedLayer]):
         self.table: list[int] = []
         self.layers = [PagedLayer(self, layer) for layer in range(len(pool.keys))]
 
-    @property
-    def n_empty(self) -> int:
-        """Slots that are taken and hold no row: the internal fragmentation of this text."""
-        return len(self.table) * self.pool.block_size - len(self)
-
     def slots(self, old: int, new: int) -> Array:
         """Where rows old to new - 1 lie in the pool: [new - old]."""
         rows = np.arange(old, new)

@@ -18,7 +18,7 @@ from pathlib import Path
 from microgpt.architectures.names import look_up
 from microgpt.architectures.roles import ROLES
 from microgpt.checkpoints.contents import Contents, Group, TensorRow, contents, spans
-from microgpt.checkpoints.files import ENDING, INDEX, by_file, header, shards
+from microgpt.checkpoints.files import ENDING, INDEX, by_file, header, names_in, shards
 from microgpt.checkpoints.safetensors import Tensor
 from microgpt.errors import N_, UserError, printable
 from microgpt.files import open_file
@@ -61,10 +61,7 @@ def tensors_of(path: Path) -> list[Tensor]:
 
 def only(folder: Path) -> Path:
     """The index in a folder, or the one file of weights."""
-    try:
-        inside = sorted(path.name for path in folder.iterdir())
-    except OSError as error:
-        raise UserError("“%(path)s” cannot be read (%(why)s).", path=folder, why=error.strerror) from None
+    inside = names_in(folder)
     if INDEX in inside:
         return folder / INDEX
     found = [n for n in inside if n.endswith(ENDING)] or [n for n in inside if n.endswith(".npz")]

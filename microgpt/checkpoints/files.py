@@ -88,10 +88,7 @@ def check_type(where: str, name: str, dtype: str) -> None:
 
 def open_tensors(folder: Path) -> Tensors:
     """The tensors of model.safetensors, or of all the files that its index names."""
-    try:
-        inside = sorted(path.name for path in folder.iterdir())
-    except OSError as error:
-        raise UserError("“%(path)s” cannot be read (%(why)s).", path=folder, why=error.strerror) from None
+    inside = names_in(folder)
     if WHOLE in inside:
         return Tensors(places(folder / WHOLE))
     if INDEX in inside:
@@ -105,6 +102,14 @@ def open_tensors(folder: Path) -> Tensors:
         raise UserError(sentence, folder=folder, other=printable(others[0]), whole=WHOLE)
     sentence = N_("%(folder)s has neither %(whole)s nor %(index)s; one of them must hold the weights.")
     raise UserError(sentence, folder=folder, whole=WHOLE, index=INDEX)
+
+
+def names_in(folder: Path) -> list[str]:
+    """What lies in a folder, by name. Raises UserError for one that cannot be read."""
+    try:
+        return sorted(path.name for path in folder.iterdir())
+    except OSError as error:
+        raise UserError("“%(path)s” cannot be read (%(why)s).", path=folder, why=error.strerror) from None
 
 
 def shards(index: Path) -> dict[str, str]:

@@ -71,15 +71,6 @@ def merge(params: Params, adapter: Adapter) -> Params:
     return params | {name: params[name] + adapter.delta(name) for name in adapter.matrices}
 
 
-def beside(x: Array, params: Params, name: str, adapter: Adapter) -> Array:
-    """The linear map of x [n, in] with the adapter run beside the weights: [n, out]."""
-    y: Array = x @ params[name].T
-    if name in adapter.matrices:
-        a, b = adapter.matrices[name]
-        y = y + (adapter.alpha / len(a)) * ((x @ a.T) @ b.T)
-    return y
-
-
 def void(params: Params, config: Config, adapter: Adapter, token_ids: Sequence[int]) -> Array:
     """How far the adapter moves the rows of this text: the largest difference in K and in V, [n_layer, 2]."""
     base, ours = KVCache(config), KVCache(config)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from microgpt.architectures.known import PRESETS
 from microgpt.recipes import DATA
@@ -97,17 +97,12 @@ def results_json(found: Measured) -> str:
 
 
 def as_fields(ways: Mapping[str, RunSummary]) -> dict[str, dict[str, object]]:
-    return {name: fields(seen) for name, seen in ways.items()}
+    return {name: {field: figure(x) for field, x in seen._asdict().items()} for name, seen in ways.items()}
 
 
-def fields(seen: RunSummary) -> dict[str, object]:
-    return {
-        name: [figure(x) for x in value] if isinstance(value, tuple) else figure(value)
-        for name, value in seen._asdict().items()
-    }
-
-
-def figure(value: float) -> float:
+def figure(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [*map(figure, value)]
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.attention.states import add_pair, recall, run_delta, write_delta
+from microgpt.attention.states import add_pair, recall, write_delta
 
 
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(1, 6), st.integers(0, 1000))
@@ -32,9 +32,10 @@ def test_after_the_delta_rule_a_key_gives_its_value(d_k: int, d_v: int, seed: in
 
 def test_what_is_orthogonal_is_kept_and_all_fades() -> None:
     k, v = np.eye(4), np.random.default_rng(0).normal(size=(4, 3))
-    _, state = run_delta(k, k, v, np.ones(4), np.ones(4))
+    state = faded = np.zeros((4, 3))
+    for key, value in zip(k, v, strict=True):
+        state, faded = write_delta(state, key, value), write_delta(faded, key, value, decay=0.5)
     assert np.abs(k @ state - v).max() < 1e-12
-    _, faded = run_delta(k, k, v, np.ones(4), np.full(4, 0.5))
     assert np.abs(k @ faded - v * np.array([[0.125], [0.25], [0.5], [1]])).max() < 1e-12
 
 

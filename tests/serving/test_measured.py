@@ -10,7 +10,6 @@ from microgpt.serving.measured import (
     RATES,
     REQUESTS,
     ROUTES,
-    fields,
     fleet,
     load_measures,
     measure,
@@ -32,8 +31,7 @@ def test_the_file_has_every_way_and_reads_back_as_it_was_written() -> None:
     assert results_json(load_measures()) == json.dumps(
         json.loads((DATA / "requests.json").read_text("utf-8")), separators=(",", ":")
     )
-    few = fleet(*ROUTES["prefix"], 100)
-    assert fields(few).keys() == fields(load_measures().fleet["prefix"]).keys()
+    assert fleet(*ROUTES["prefix"], 100).tokens > 100
 
 
 def test_what_is_compared_differs_in_what_is_named_alone() -> None:

@@ -214,5 +214,5 @@ def test_nothing_is_computed_or_rendered_twice(
 
     monkeypatch.setattr(views, "view", seen)
     monkeypatch.setattr(build_lesson, "render_baked", rendered)
-    build_lesson.build_lesson(build_lesson.Recipe(request("memory"), assets), lambda line: None, tmp_path / "out")
+    build_lesson.build_lesson(request("memory"), assets, lambda line: None, tmp_path / "out")
     assert viewed == ["memory"] and drawn == [False, True]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tools.runtime.bytecode import keep, read_kept
 from tools.runtime.npm import FETCH_SECONDS, Unavailable
 from tools.runtime.process import run_to_end
 
@@ -27,20 +27,17 @@ LOCK = HERE / "package-lock.json"
 MADE_OF = (HERE / "package.json", LOCK, HERE.parents[1] / "site" / EDITOR)
 INSTALL = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
 BUNDLE = ("run", "--silent", "bundle")  # as package.json says
-DIGEST = 32  # bytes of what is kept before it: its sha256
 
 
 def editor_script(cache: Path) -> bytes:
     """The script, out of `cache` or, the first time, made with npm. Raises Unavailable, with the reason."""
     kept = cache / "editor" / key()
-    if script := read(kept):
+    if script := read_kept(kept):
         return script
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as work:
         script = bundle(Path(work))
-        new = Path(work) / "new"
-        new.write_bytes(hashlib.sha256(script).digest() + script)
-        os.replace(new, kept)
+        keep(script, Path(work) / "new", kept)
     return script
 
 
@@ -48,12 +45,6 @@ def key() -> str:
     """What the script depends on."""
     digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in MADE_OF]
     return hashlib.sha256("".join(digests).encode()).hexdigest()
-
-
-def read(kept: Path) -> bytes:
-    """What was kept there; nothing where it is no longer what it was."""
-    data = kept.read_bytes() if kept.is_file() else b""
-    return data[DIGEST:] if hashlib.sha256(data[DIGEST:]).digest() == data[:DIGEST] else b""
 
 
 def bundle(work: Path) -> bytes:

@@ -11,7 +11,10 @@ import ast
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
+
+import deflate
 
 from microgpt.viz.rendering.assets import MODULE
 from microgpt.viz.rendering.render import COMPILED, key
@@ -103,6 +106,13 @@ def module(name: str, texts: Mapping[str, str]) -> Iterator[str]:
     for n in range(1, len(steps) + 1):
         place = "/".join(steps[:n])
         yield from {f"{place}.py", f"{place}/__init__.py"} & {*texts}
+
+
+@cache
+def gzip(data: bytes) -> bytes:
+    """gzip by libdeflate, about a twentieth smaller than by zlib, always the same bytes. Two pages carry the same: it
+    is done once."""
+    return bytes(deflate.gzip_compress(data, 12))
 
 
 def archive_path(path: str) -> str:

@@ -105,13 +105,18 @@ def compile_files(files: Mapping[str, bytes], core: Mapping[str, Path], cache: P
                         "Compiling for the browser failed: %(why)s", why="a file is missing; is the disk full?"
                     )
                 found[name] = fresh.read_bytes()
-                fresh.write_bytes(hashlib.sha256(found[name]).digest() + found[name])
-                os.replace(fresh, places[name])
+                keep(found[name], fresh, places[name])
     return {f"{name}c": found[name] for name in sources}
 
 
+def keep(data: bytes, beside: Path, place: Path) -> None:
+    """Write it, with its hash before it, beside its place, and move it there."""
+    beside.write_bytes(hashlib.sha256(data).digest() + data)
+    os.replace(beside, place)
+
+
 def read_kept(place: Path) -> bytes:
-    """The bytecode that is kept there, if it is as it was compiled; else nothing."""
+    """What is kept there, if it is as it was; else nothing."""
     try:
         data = place.read_bytes()
     except OSError:

@@ -15,9 +15,9 @@ from tests.browser.conftest import Open
 from tests.browser.hosts import WATCH, carrying, quickly, until_it_says
 from tests.browser.live import LINE, STATE
 from tests.support.sampled import sampled
+from tools import build_lesson
 from tools.browsers import UNFOLD
 from tools.build_lesson import both_forms
-from tools.runtime import single
 from tools.server import serving
 
 ORDER = ["--prompt", "The next day", "--model", "stories", "--single-file"]
@@ -48,7 +48,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """By the builder, but packed in haste: a browser unpacks either."""
     out = tmp_path_factory.mktemp("baked") / "lesson"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(single, "gzip", quickly)
+        patch.setattr(build_lesson, "gzip", quickly)
         assert build.main([*ORDER, "--out", str(out)]) == 0
     return out
 

@@ -38,7 +38,12 @@ def task_tables(facts: Facts) -> Numbers:
                 paged[0].append(row, row)
     first, second = (paged.table for paged in caches)
     slots = [block * facts.size + place for block in first for place in range(facts.size)]
-    return {"first": first, "second": second, "empty": [paged.n_empty for paged in caches], "slot": slots[facts.row]}
+    return {
+        "first": first,
+        "second": second,
+        "empty": [len(paged.table) * paged.pool.block_size - len(paged) for paged in caches],
+        "slot": slots[facts.row],
+    }
 
 
 def task_cropped(facts: Facts) -> Numbers:

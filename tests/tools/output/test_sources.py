@@ -91,7 +91,7 @@ def test_only_what_is_listed_goes_beside_a_lesson(
     monkeypatch.setattr(build_lesson, "pack_beside", lambda *_: "runtime-0")
     monkeypatch.setattr(build_lesson, "notices", lambda: "")
     monkeypatch.setattr(build_lesson, "ROOT", sources, raising=False)
-    build_lesson.build_lesson(build_lesson.Recipe(request(), "directory"), lambda line: None, tmp_path / "out")
+    build_lesson.build_lesson(request(), "directory", lambda line: None, tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "index.html",
         "embed.html",

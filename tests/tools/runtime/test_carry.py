@@ -13,10 +13,9 @@ from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import encode_text
 from microgpt.viz.request import Request, request
 from tests.support.pages import by_name
-from tools.runtime.bundle import files_for, runtime
+from tools.runtime.bundle import files_for, gzip, runtime
 from tools.runtime.exercise import answers_of, initial_fields
 from tools.runtime.packing import MORE
-from tools.runtime.single import gzip
 from tools.runtime.usage import EXERCISE, run_in_pyodide
 
 WITH_LIBRARIES = {"fewer-heads", "full-cache", "fewer-bits", "latent-row", "no-cache"}  # numpy.random or numpy.linalg
