@@ -5,7 +5,7 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -136,6 +136,22 @@ def recording(request: pytest.FixtureRequest) -> Recording:
 @pytest.fixture(scope="session")
 def trace(recording: Recording) -> Trace:
     return recording.trace
+
+
+@pytest.fixture
+def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """An npm client of our own first in the PATH; what it runs, with its command as $1 and what follows it as $2."""
+    if os.name == "nt":
+        pytest.skip("the stand-in for npm is a shell script")
+
+    def install(script: str) -> None:
+        client = tmp_path / "bin" / "npm"
+        client.parent.mkdir(exist_ok=True)
+        client.write_text(f"#!/bin/sh\nset -e\n{script}\n")
+        client.chmod(0o755)
+        monkeypatch.setenv("PATH", str(client.parent), prepend=os.pathsep)
+
+    return install
 
 
 @pytest.fixture(scope="session")

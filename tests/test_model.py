@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt import model, simd
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, Report, n_params, param_shapes, split, window_of
 from microgpt.decode import decode_step, prefill, recompute
@@ -304,20 +303,3 @@ def test_the_shipped_names_model_computes_what_microgpt_computes() -> None:
         assert_close(decode_step(model.params, model.config, token, cache), expected, 1e-14)
     assert_close(cache[0].keys.swapaxes(0, 1).reshape(len(ids), -1), np.array(keys), 1e-14)
     assert_close(cache[0].values.swapaxes(0, 1).reshape(len(ids), -1), np.array(values), 1e-14)
-
-
-@given(st.integers(1, 5), st.integers(1, 90), st.integers(1, 40), st.sampled_from([np.float32, np.float64]))
-def test_without_blas_the_products_are_the_same(n: int, out: int, width: int, dtype: type) -> None:
-    """A browser's NumPy has none; there, large matrices go another way."""
-    rng = np.random.default_rng([n, out, width])
-    x: Array = rng.standard_normal((n, width)).astype(dtype)
-    matrix: Array = rng.standard_normal((out, width)).astype(dtype)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(simd, "LARGE_MATRIX", 1)
-        patched.setattr(simd, "BLAS", False)
-        patched.setattr(simd, "library", lambda: None)
-        params = {"w": matrix, "w.bias": matrix[:, 0]}
-        found = model.linear(x, params, "w")
-    expected = x.astype(np.float64) @ matrix.T.astype(np.float64) + matrix[:, 0]
-    assert found.shape == (n, out) and found.dtype == dtype
-    assert np.abs(found - expected).max() <= width * np.finfo(dtype).eps * 40

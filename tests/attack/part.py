@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from traceback import extract_tb
 from typing import NamedTuple
 
 
@@ -26,6 +27,12 @@ class Seen(NamedTuple):
     kind: str = ""
     figure: float = 0.0
     about: str = ""
+
+
+def source_of(error: BaseException) -> str:
+    """What it is and where it came from, so that the same ones are counted together."""
+    at = extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} ({Path(at.filename).name}, {at.name})"
 
 
 def counted(seen: Sequence[Seen]) -> str:

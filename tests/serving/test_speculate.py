@@ -152,12 +152,6 @@ def test_greedy_with_a_draft_is_greedy_without(seed: int, gamma: int, most: int,
     assert spoken.ids[len(ids) :] == list(plain)
 
 
-@pytest.mark.parametrize(("text", "passes", "tokens"), [("mar", 1, 4), ("em", 3, 4)])
-def test_how_many_passes_real_texts_take(text: str, passes: int, tokens: int) -> None:
-    rounds = list(Speculation(DEEP, SmallModel(NAMES), DEEP.tokenizer.encode(text), 4).run(20))
-    assert (len(rounds), sum(len(found.tokens) for found in rounds)) == (passes, tokens)
-
-
 def test_sampled_texts_have_the_targets_law() -> None:
     """First letters behind "el", drafted by names: as often as names-deep gives them, within chance."""
     ids, n = DEEP.tokenizer.encode("el"), examples(2_000)

@@ -10,7 +10,7 @@ import wasmtime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt import simd
+from microgpt import model, simd
 from microgpt.config import Array
 from tools.runtime import usage
 
@@ -76,16 +76,22 @@ def test_bfloat16_gives_what_float32_gives_to_the_last_bit(n: int, out: int, tur
     assert np.array_equal(found.view(np.uint32), expected.view(np.uint32))
 
 
-@given(st.integers(1, 5), st.integers(1, 600), st.integers(1, 40))
-def test_without_the_library_it_does_too(n: int, out: int, width: int) -> None:
+@given(st.integers(1, 5), st.integers(1, 600), st.integers(1, 40), st.sampled_from((np.float32, np.float64)))
+def test_without_the_library_it_does_too(n: int, out: int, width: int, dtype: type) -> None:
+    """As `linear` asks for it, with a bias; and bfloat16 gives what its numbers in float32 give."""
     rng = np.random.default_rng([n, out, width])
-    x, bits = rng.standard_normal((n, width), np.float32), drawn(rng, out, width)
+    x: Array = rng.standard_normal((n, width)).astype(dtype)
+    bits = drawn(rng, out, width)
+    matrix: Array = simd.widen(bits).astype(dtype)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(simd, "library", lambda: None)
-        found, expected = (simd.without_blas(x, one) for one in (simd.Halves(bits), simd.widen(bits)))
-    assert np.array_equal(found.view(np.uint32), expected.view(np.uint32))
-    exact = x.astype(np.float64) @ simd.widen(bits).T.astype(np.float64)
-    assert found.shape == (n, out) and np.abs(found - exact).max() <= width * np.finfo(np.float32).eps * 40
+        for name, value in (("LARGE_MATRIX", 1), ("BLAS", False), ("library", lambda: None)):
+            patched.setattr(simd, name, value)
+        found = model.linear(x, {"w": matrix, "w.bias": matrix[:, 0]}, "w")
+        halves = simd.without_blas(x, simd.Halves(bits))
+        assert np.array_equal(halves, simd.without_blas(x, simd.widen(bits)))
+    exact = x.astype(np.float64) @ matrix.T.astype(np.float64) + matrix[:, 0]
+    assert found.shape == (n, out) and found.dtype == dtype
+    assert np.abs(found - exact).max() <= width * np.finfo(dtype).eps * 40
 
 
 def test_a_matrix_in_bfloat16_is_one_of_float32_to_whoever_asks() -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable
@@ -23,21 +22,6 @@ WRONG = """echo "npm error code EINTEGRITY" >&2
 echo "npm error Integrity checksum failed when using sha512: wanted {} but got sha512-x." >&2; exit 1"""
 AWAY = """echo "npm error code ENOTFOUND" >&2
 echo "npm error request to https://npm.invalid/crelt failed, reason: getaddrinfo ENOTFOUND npm.invalid" >&2; exit 1"""
-
-
-@pytest.fixture
-def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """An npm client of our own first in the PATH; what it runs, with its command as $1."""
-    if os.name == "nt":
-        pytest.skip("the stand-in for npm is a shell script")
-
-    def install(lines: str) -> None:
-        (tmp_path / "bin").mkdir(exist_ok=True)
-        (tmp_path / "bin" / "npm").write_text(f"#!/bin/sh\nset -e\n{lines}\n")
-        (tmp_path / "bin" / "npm").chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-
-    return install
 
 
 def test_it_is_made_once_of_these_sources(npm: Callable[[str], None], tmp_path: Path) -> None:

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from random import Random
-from traceback import extract_tb
 from typing import Any, NamedTuple
 
 from microgpt.course import PAGES
 from microgpt.viz.page import Page
 from microgpt.viz.session import dispatch, hooks_of
 from tests.attack.answers import through_javascript, wrong_in
-from tests.attack.part import Order, Part, Seen
+from tests.attack.part import Order, Part, Seen, source_of
 from tests.attack.texts import CHARACTERS, WRONG_TYPES, hostile
+from tests.support.hostile import Held
 
 USUAL = {"temperature": "0", "top_k": "0", "seed": "42", "layer": "0", "head": "0", "phase": "7", "step": "1"}
 CONTROLS = {  # of single pages
@@ -32,26 +30,13 @@ EVERY = sorted({hook for hooks in HOOKS.values() for hook in hooks})
 PICTURE = 0.05  # of the messages have a text that can be drawn
 
 
-@dataclass
-class Blob:
-    """A file as a page hands it over."""
-
-    name: str
-    data: bytes
-    size: int
-    changed: float = 0.0
-
-    def read(self, start: int, stop: int) -> bytes:
-        return self.data[start:stop]
-
-
 class Message(NamedTuple):
     """What is sent."""
 
     state: Any
     hook: str
     fields: dict[str, Any]
-    files: dict[str, list[Blob]]
+    files: dict[str, list[Held]]
 
 
 def named(scale: float, order: Order) -> list[str]:
@@ -70,9 +55,7 @@ def judged(name: str, sent: Message) -> Seen:
         after, patches = dispatch(sent.state, sent.hook, sent.fields, sent.files)
         wrong = wrong_in(after, patches)
     except Exception as error:
-        at = extract_tb(error.__traceback__)[-1]
-        wrong = f"{type(error).__name__} ({Path(at.filename).name}, {at.name})"
-        return Seen(name, wrong, "exceptions", about=f"{error} | {about}")
+        return Seen(name, source_of(error), "exceptions", about=f"{error} | {about}")
     named = {patch.get("target") for patch in patches}
     files = any("file" in patch for patch in patches)
     kind = "files" if files else "sentences" if named == {"#prompt-error"} else "pictures"
@@ -119,7 +102,7 @@ def message(rng: Random, n: int) -> Message:
     return Message(deepcopy(state), hook, fields, files(rng, n))
 
 
-def files(rng: Random, n: int) -> dict[str, list[Blob]]:
+def files(rng: Random, n: int) -> dict[str, list[Held]]:
     if rng.random() < 0.8:
         return {}
     names = ("config.json", "model.safetensors", "tokenizer.json", hostile(rng, n)[:80], rng.choice(CHARACTERS))
@@ -128,7 +111,8 @@ def files(rng: Random, n: int) -> dict[str, list[Blob]]:
         data = hostile(rng, n).encode("utf-8", "surrogatepass")
         if rng.random() < 0.5:
             data = len(data).to_bytes(8, "little") + data
-        blobs.append(Blob(rng.choice(names), data, rng.choice((len(data), 0, 10**15))))
+        blobs.append(Held(rng.choice(names), data))
+        blobs[-1].size = rng.choice((len(data), 0, 10**15))
     return {rng.choice(("file", "checkpoint", "weights")): blobs}
 
 

@@ -4,10 +4,8 @@ ends in a sentence, soon, and ours stays as it was."""
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from random import Random
 from time import process_time
-from traceback import extract_tb
 from warnings import simplefilter
 from zlib import compress
 
@@ -27,7 +25,7 @@ from microgpt.workbench.original import original
 from microgpt.workbench.recording import YourRecording
 from microgpt.workbench.yours import Yours, place_of
 from tests.attack.answers import unescaped
-from tests.attack.part import Order, Part, Seen
+from tests.attack.part import Order, Part, Seen, source_of
 from tests.attack.texts import hostile
 
 SECONDS, LATE = 1.0, 20.0  # of the program's clock; of the whole case
@@ -86,8 +84,7 @@ def judged_link(name: str, edit: str) -> Seen:
     try:
         _, patches = dispatch(None, "start", fields)
     except Exception as error:
-        at = extract_tb(error.__traceback__)[-1]
-        return Seen(name, f"{type(error).__name__} ({Path(at.filename).name}, {at.name})", "exceptions", about=edit)
+        return Seen(name, source_of(error), "exceptions", about=edit)
     places, html = [one["target"] for one in patches], "".join(one["html"] for one in patches)
     refused = places == ["#prompt-error"]
     wrong = unescaped(html) or ("" if refused or places == ["#edit", "#prompt-error"] else "it has run")
@@ -155,8 +152,7 @@ def judged_answer(name: str, page: str, hook: str, typed: dict[str, str], what: 
     try:
         _, patches = dispatch(None, hook, fields)
     except BaseException as error:
-        at = extract_tb(error.__traceback__)[-1]
-        return Seen(name, f"{type(error).__name__} ({Path(at.filename).name}, {at.name})", "exceptions", about=about)
+        return Seen(name, source_of(error), "exceptions", about=about)
     html = "".join(one.get("html", "") for one in patches)
     places = [one.get("target", "") for one in patches]  # one calls for the next answer
     wrong = unescaped(html) or ("late" if process_time() - begin > LATE else "")
@@ -175,8 +171,7 @@ def judged(name: str, text: str) -> Seen:
     try:
         kind, said, html = tried(text)
     except BaseException as error:
-        at = extract_tb(error.__traceback__)[-1]
-        return Seen(name, f"{type(error).__name__} ({Path(at.filename).name}, {at.name})", "exceptions", about=text)
+        return Seen(name, source_of(error), "exceptions", about=text)
     wrong = unescaped(html)
     if any(len(one) > 500 or not one.isprintable() for one in said):
         wrong = "no sentence"

@@ -10,7 +10,6 @@ from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from random import Random
-from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,8 @@ from microgpt.trace import EVENTS
 from microgpt.viz.session import dispatch
 from microgpt.weights import load, save, shipped
 from tests.attack.answers import wrong_in
-from tests.attack.part import Order, Part, Seen, some
-from tests.attack.parts.dispatch import USUAL, Blob
+from tests.attack.part import Order, Part, Seen, some, source_of
+from tests.attack.parts.dispatch import USUAL
 from tests.support import hostile, hostile_tokenizers, hostile_traces
 from tests.support.checkpoints import GPT2, LLAMA, byte_level, gpt2_tensors, llama_tensors, write
 from tools.output.sources import ROOT
@@ -127,8 +126,8 @@ def run(model: Any) -> None:
         model.tokenizer.decode([int(recompute(model.params, model.config, ids).argmax())])
 
 
-def blobs(files: Files) -> list[Blob]:
-    return [Blob(name, data, len(data)) for name, data in files.items() if name not in ("names.npz", "trace.json")]
+def blobs(files: Files) -> list[hostile.Held]:
+    return hostile.held({name: data for name, data in files.items() if name not in ("names.npz", "trace.json")})
 
 
 # ---- what they read ---------------------------------------------------------------------------------
@@ -228,9 +227,7 @@ def judged(name: str, order: Order, place: Path) -> Seen:
         sound = str(error) and "\n" not in str(error) and len(str(error)) < 2000
         return Seen(name, "" if sound else f"no sentence: {str(error)[:200]!r}", "refused in a sentence")
     except Exception as error:
-        at = extract_tb(error.__traceback__)[-1]
-        wrong = f"{type(error).__name__} ({Path(at.filename).name}, {at.name})"
-        return Seen(name, wrong, "exceptions", about=str(error)[:300])
+        return Seen(name, source_of(error), "exceptions", about=str(error)[:300])
 
 
 def tried(name: str, order: Order, place: Path) -> None:

@@ -103,22 +103,6 @@ def test_without_npm_the_release_is_asked(mirror: str, tmp_path: Path, monkeypat
     assert CDN_NUMPY in fetch_runtime(tmp_path / "cache")
 
 
-@pytest.fixture
-def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """An npm client of our own first in the PATH; what it runs for `pack`, with the package's name as $1."""
-    if os.name == "nt":
-        pytest.skip("the stand-in for npm is a shell script")
-
-    def install(script: str) -> None:
-        folder = tmp_path / "bin"
-        folder.mkdir()
-        (folder / "npm").write_text(f"#!/bin/sh\nset -e\nshift\n{script}\n")
-        (folder / "npm").chmod(0o755)
-        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-
-    return install
-
-
 def packages(real: dict[str, Path], folder: Path) -> Path:
     """The two packages as `npm pack` writes them, with the names that it gives them."""
     folder.mkdir()
@@ -139,7 +123,7 @@ def test_packages_of_npm_are_unpacked(
 ) -> None:
     numpy = next(path for name, path in real.items() if name not in CORE)
     monkeypatch.setitem(WHEELS, NPM_NUMPY, digest(numpy))  # the real one may be that of the release
-    name = "$(echo $1 | sed 's/^@//; s/[@/]/-/g').tgz"
+    name = "$(echo $2 | sed 's/^@//; s/[@/]/-/g').tgz"
     npm(f"cp {packages(real, tmp_path / 'npm')}/{name} .\necho {name}")
     monkeypatch.setattr(runtime, "from_release", lambda out: pytest.fail("asked the next source"))
     found = fetch_runtime(tmp_path / "cache")
