@@ -22,7 +22,6 @@ import pytest
 
 import build
 from microgpt.course import PAGES
-from microgpt.errors import UserError
 from tests.support.sampled import sampled
 from tests.tools.built import leads, tree
 from tools.editor.script import EDITOR
@@ -96,28 +95,6 @@ def test_check_tells_what_differs(
     assert build.main(["--out", str(changed), "--check"]) == 1
     said = capsys.readouterr().out.splitlines()
     assert said == ["differs: kv-cache.html", f"{changed} is not what would be built."]
-
-
-def test_a_failed_build_leaves_the_old_site_whole(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old, before = Path(shutil.copytree(site, tmp_path / "old" / "site")), tree(site)
-
-    def fail(*_: object) -> None:
-        raise UserError("no")
-
-    monkeypatch.setattr(build, "notices", fail)  # the last that is written
-    monkeypatch.setattr(build, "PAGES", PAGES[1:2])
-    monkeypatch.setattr(build, "pack_runtime", lambda *_: "runtime")
-    assert build.main(["--out", str(old)]) == 1
-    assert tree(old) == before
-    assert [p.name for p in old.parent.iterdir()] == ["site"]
-
-
-def test_a_folder_that_is_not_ours_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "thesis.txt").write_text("years of work")
-    (tmp_path / "runtime.txt").write_text("python-3.11")
-    (tmp_path / "runtime-notes").mkdir()
-    refused(["--out", str(tmp_path)], "choose another --out", capsys)
-    assert tree(tmp_path) == {"thesis.txt": b"years of work", "runtime.txt": b"python-3.11"}
 
 
 def test_ctrl_c_leaves_the_old_site_and_says_so(

@@ -36,13 +36,11 @@ def assemble(
     `release` is told the name of each tensor of which no view is kept.
     """
     check_fields(where, facts.config)
-    family, shapes = FAMILY_OF[facts.kind], param_shapes(facts.config)
-    sources = {name: source_of(name, family) for name in shapes}
-    found = by_bare_name(tensors, sources, facts)
+    shapes = param_shapes(facts.config)
+    sources, found = look_up_all(tensors, facts, where)
     if len({*found.values()}) < len(tensors):
         twice = N_("%(where)s has the same tensor twice, with and without “%(prefix)s” before its name.")
-        raise UserError(twice, where=where, prefix=family.saved)
-    check_names(found, sources, facts, where)
+        raise UserError(twice, where=where, prefix=FAMILY_OF[facts.kind].saved)
     if facts.config.tied and "lm_head.weight" in found:
         check_tied(tensors[found["lm_head.weight"]], tensors[found[sources["wte"].name]], where)
     params: Params = {}
@@ -66,14 +64,19 @@ def assemble(
     return params
 
 
-def by_bare_name(keys: Iterable[str], sources: Mapping[str, Source], facts: Facts) -> dict[str, str]:
-    """The tensors by their names without what is `saved` before them. A head that is the embedding may stand for it."""
+def look_up_all(keys: Iterable[str], facts: Facts, where: str) -> tuple[dict[str, Source], dict[str, str]]:
+    """Where each of our parameters is found, and the tensors by their names without what is `saved` before them.
+
+    A head that is the embedding may stand for it. Raises UserError where one is missing, or one too many is there.
+    """
     family = FAMILY_OF[facts.kind]
+    sources = {name: source_of(name, family) for name in param_shapes(facts.config)}
     head, embedding = "lm_head.weight", sources["wte"].name
     found = {key.removeprefix(family.saved): key for key in keys}
     if facts.config.tied and embedding not in found and head in found:
         found[embedding] = found[head]
-    return found
+    check_names(found, sources, facts, where)
+    return sources, found
 
 
 def finite(array: Array) -> bool:

@@ -21,8 +21,8 @@ import numpy as np
 
 from microgpt import simd
 from microgpt.architectures.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
-from microgpt.architectures.names import FAMILY_OF, is_computed, source_of
-from microgpt.checkpoints.assemble import HALF_DTYPE, Precision, assemble, by_bare_name, check_names, check_shape, uncut
+from microgpt.architectures.names import FAMILY_OF, is_computed
+from microgpt.checkpoints.assemble import HALF_DTYPE, Precision, assemble, check_shape, look_up_all, uncut
 from microgpt.checkpoints.files import ENDING, INDEX, LONGEST_INDEX, OTHERS, WHOLE, check_type, numbers, weight_map
 from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of
@@ -203,12 +203,10 @@ def tensor_places(files: dict[str, Readable]) -> dict[str, Piece]:
 
 def plan(places: dict[str, Piece], facts: Facts) -> tuple[list[str], set[str]]:
     """The tensors to read, and which of them are stored the other way round. Raises UserError where they do not fit."""
-    family, shapes = FAMILY_OF[facts.kind], param_shapes(facts.config)
-    sources = {name: source_of(name, family) for name in shapes}
-    bare = by_bare_name(places, sources, facts)
+    shapes = param_shapes(facts.config)
     where = printable(next(iter(places.values())).file.name) if places else ENDING
-    check_names(bare, sources, facts, where)
-    wanted = [key for key in dict.fromkeys(bare.values()) if not is_computed(key, family)]
+    sources, bare = look_up_all(places, facts, where)
+    wanted = [key for key in dict.fromkeys(bare.values()) if not is_computed(key, FAMILY_OF[facts.kind])]
     for key in wanted:
         check_type(printable(places[key].file.name), key, places[key].dtype)
     for name, source in sources.items():

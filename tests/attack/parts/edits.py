@@ -80,17 +80,24 @@ def fragment(rng: Random, n: int) -> str:
 
 def judged_link(name: str, edit: str) -> Seen:
     """Open a link: it is shown or refused, soon, and nothing of it runs."""
-    begin, fields = process_time(), {"page": "workbench", "lang": "en", "model": "names", "prompt": "em", "edit": edit}
     try:
-        _, patches = dispatch(None, "start", fields)
+        places, wrong = pressed("workbench", "start", {"edit": edit})
     except Exception as error:
         return Seen(name, source_of(error), "exceptions", about=edit)
-    places, html = [one["target"] for one in patches], "".join(one["html"] for one in patches)
     refused = places == ["#prompt-error"]
-    wrong = unescaped(html) or ("" if refused or places == ["#edit", "#prompt-error"] else "it has run")
-    wrong = wrong or ("late" if process_time() - begin > LATE else "")
+    if not refused and places != ["#edit", "#prompt-error"]:
+        wrong = wrong or "it has run"
     kind = f"a link {'refused in a sentence' if refused else 'shown as a difference'}"
     return Seen(name, wrong, kind, about=edit if wrong else "")
+
+
+def pressed(page: str, hook: str, typed: dict[str, str]) -> tuple[list[str], str]:
+    """What a press of that button answers to, and what is wrong with it."""
+    begin, fields = process_time(), {"page": page, "lang": "en", "model": "names", "prompt": "em", **typed}
+    _, patches = dispatch(None, hook, fields)
+    wrong = unescaped("".join(one.get("html", "") for one in patches))
+    late = "late" if process_time() - begin > LATE else ""
+    return [one.get("target", "") for one in patches], wrong or late  # a patch may call for the next answer
 
 
 def program(rng: Random, n: int) -> str:
@@ -147,15 +154,11 @@ def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
 
 def judged_answer(name: str, page: str, hook: str, typed: dict[str, str], what: str) -> Seen:
     """Press the button of a page with what was typed there: an answer, soon, and ours is as before."""
-    begin, about = process_time(), "\n".join(typed.values())
-    fields = {"page": page, "lang": "en", "model": "names", "prompt": "em", **typed}
+    about = "\n".join(typed.values())
     try:
-        _, patches = dispatch(None, hook, fields)
+        places, wrong = pressed(page, hook, typed)
     except BaseException as error:
         return Seen(name, source_of(error), "exceptions", about=about)
-    html = "".join(one.get("html", "") for one in patches)
-    places = [one.get("target", "") for one in patches]  # one calls for the next answer
-    wrong = unescaped(html) or ("late" if process_time() - begin > LATE else "")
     if page == "workbench" and "#widget" not in places:
         wrong = wrong or "a hook has taken the picture away"
     if usual.__wrapped__() != usual():
@@ -177,8 +180,7 @@ def judged(name: str, text: str) -> Seen:
         wrong = "no sentence"
     if process_time() - begin > LATE:
         wrong = "late"
-    usual_now = usual.__wrapped__()
-    if usual_now != usual():
+    if usual.__wrapped__() != usual():
         wrong = "ours is not what it was"
     return Seen(name, wrong, kind, about=text if wrong else "")
 

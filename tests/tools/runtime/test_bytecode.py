@@ -37,11 +37,6 @@ def core(tmp_path: Path) -> dict[str, Path]:
     return {"pyodide.asm.wasm": tmp_path / "wasm"}
 
 
-def test_what_is_compiled_is_not_compiled_again(runs: list[Path], core: dict[str, Path], tmp_path: Path) -> None:
-    assert compile_files(SOURCES, core, tmp_path) == compile_files(SOURCES, core, tmp_path) == PYC
-    assert len(runs) == 1
-
-
 def test_what_has_changed_is_compiled_alone(
     runs: list[Path], core: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
