@@ -163,14 +163,3 @@ def step_macs(config: Config, t: int) -> Array:
 def naive(config: Config, t: int) -> Array:
     """Step t without a cache: all t tokens again."""
     return formula_macs(config, t, t, range(config.n_layer), 1)
-
-
-def least_macs(config: Config, t: int) -> Array:
-    """Step t without a cache, leaving out what the last token does not need.
-
-    In the last layer old tokens are needed for their k and v alone; in the layers before, for all.
-    """
-    last = config.n_layer - 1
-    found = formula_macs(config, t, t, range(last)) + formula_macs(config, 1, t, range(last, last + 1), 1)
-    found[PARTS.index("qkv")] += (t - 1) * config.n_embd * config.n_kv_head * sum(row_dims(config))
-    return found

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.config import Config, Params, param_shapes
-from microgpt.cost import PARTS, Counter, count, kv_bytes, least_macs, naive, reads, step_macs
+from microgpt.cost import PARTS, Counter, count, kv_bytes, naive, reads, step_macs
 from microgpt.decode import prefill, recompute
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from tests.support.examples import examples
+from tests.support.given.published import least_macs
 from tests.support.strategies import configs, latents
 
 MICROGPT = Config()

@@ -11,6 +11,10 @@ The parts may be worked out apart, by processors that would otherwise be idle (f
 all that must be known of a part to give its answer the right weight.
 
 One query, one head. A score of -inf is a key that the mask hides.
+
+What it saves is what is moved between memory and processor. Step by step, attention stores its scores, reads them for
+softmax, stores the weights and reads those for the weighted sum: four times n * t numbers, which for a long prompt is
+nearly all. For a single query, as in decoding, they were little beside K and V, so nothing is won there.
 """
 
 from __future__ import annotations
@@ -108,3 +112,16 @@ def n_splits(texts_and_heads: int, n_keys: int, processors: int, block: int = 12
             rounds = texts_and_heads * n / places
             busy[n] = rounds / np.ceil(rounds)
     return next(n for n, share in busy.items() if share >= 0.85 * max(busy.values()))
+
+
+# ---- the numbers that one head moves: n queries of width d over t keys ------------------------------
+
+
+def separate_traffic(n: int, t: int, d: int) -> int:
+    """One after the other: Q, K and V are read, scores and weights are stored and read, O is stored."""
+    return once(n, t, d) + 4 * n * t
+
+
+def once(n: int, t: int, d: int) -> int:
+    """The least there is: each of Q, K and V read once, O stored once."""
+    return 2 * n * d + 2 * t * d

@@ -12,12 +12,10 @@ Learned positions are in the embedding, not in the keys, and cannot be turned: s
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from microgpt.cache import KVCache, check_rows
-from microgpt.config import Array, Config, DType, Hook
+from microgpt.config import Config, DType, Hook
 from microgpt.errors import N_, UserError
 from microgpt.rope import rope
 
@@ -67,7 +65,8 @@ class ShiftCache(KVCache):
         left, rest = positions[self.n_keep : self.n_keep + n], positions[: self.n_keep] + positions[self.n_keep + n :]
         turn = rope(self._config, range(-n, -n + 1), self[0].keys.dtype)
         for layer, rows in enumerate(self.layers):
-            rows.keys[:, self.n_keep : held - n] = rotate_keys(rows.keys[:, self.n_keep + n :], turn)
+            moving = rows.keys[:, self.n_keep + n :].swapaxes(0, 1)  # [n, n_kv_head, head_dim]
+            rows.keys[:, self.n_keep : held - n] = turn(moving).swapaxes(0, 1)
             rows.values[:, self.n_keep : held - n] = rows.values[:, self.n_keep + n :].copy()
             hook and hook(("cache_evict", np.tile(left, (self._config.n_kv_head, 1)), held, layer))
         super().crop(held - n)
@@ -80,8 +79,3 @@ class ShiftCache(KVCache):
         super().crop(n)
         self._seen -= len(positions) - n
         del positions[n:]
-
-
-def rotate_keys(keys: Array, turn: Any) -> Array:
-    """Keys [g, n, d], all turned by the same angle."""
-    return turn(keys.swapaxes(0, 1)).swapaxes(0, 1)  # type: ignore[no-any-return]

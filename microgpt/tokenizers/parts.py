@@ -33,13 +33,10 @@ def setting(part: Part, name: str, kind: type[T], default: T | None = None) -> T
     return value
 
 
-def kind_of(part: Part) -> str:
-    return str(part["type"])
-
-
 def one_of(known: dict[str, Callable[[Part], Any]], part: Part) -> Any:
     """What does this part's work. Raises UserError when it is not `known`."""
-    return known[kind_of(part)](part) if kind_of(part) in known else refuse(kind_of(part), known)
+    kind = str(part["type"])
+    return known[kind](part) if kind in known else refuse(kind, known)
 
 
 def refuse(what: str, known: Iterable[str]) -> NoReturn:

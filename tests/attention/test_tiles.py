@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
-from microgpt.attention.tiles import Part, attend, join, n_splits, online, split
-from microgpt.attention.traffic import once, separate_traffic
+from microgpt.attention.tiles import Part, attend, join, n_splits, once, online, separate_traffic, split
 from microgpt.cache import KVCache
 from microgpt.config import Array
 from microgpt.errors import UserError

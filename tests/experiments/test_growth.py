@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.config import Config
-from microgpt.cost import PARTS, least_macs, naive, step_macs
+from microgpt.cost import PARTS, naive, step_macs
 from microgpt.experiments.growth import BASELINES, GROUPS, crossing, group_macs, sum_macs
+from tests.support.given.published import least_macs
 from tests.support.strategies import configs
 
 FORMS = {"cached": step_macs, "naive": naive, "needed": least_macs}

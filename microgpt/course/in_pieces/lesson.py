@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.attention import tiles, traffic
+from microgpt.attention import tiles
 from microgpt.attention.tiles import Part, State
 from microgpt.config import Array
 from microgpt.course.in_pieces.questions import asks
@@ -112,7 +112,7 @@ class View:
         self.off = float(np.abs(mean - found[-1].state.part.out).max())  # of the plain mean of the parts
         self.large_out = float(tiles.attend(np.array(LARGE_SCORES), np.array(LARGE_VALUES)[:, None], 1).out[0])
         self.moved = [
-            Moved(q, traffic.separate_traffic(q, LONG_TEXT, HEAD_WIDTH), traffic.once(q, LONG_TEXT, HEAD_WIDTH))
+            Moved(q, tiles.separate_traffic(q, LONG_TEXT, HEAD_WIDTH), tiles.once(q, LONG_TEXT, HEAD_WIDTH))
             for q in (LONG_TEXT, 1)
         ]
         # texts times heads, keys, splits

@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microgpt.cost import PARTS, least_macs, naive, step_macs
+from microgpt.cost import PARTS, naive, step_macs
 from microgpt.course.with_and_without.curves import CURVES
 from microgpt.course.with_and_without.questions import standing
 from microgpt.experiments.exactness.measure import SHORTEST, load_exactness
 from microgpt.experiments.exactness.rounding import to_bfloat16
 from microgpt.viz.text.formats import of_hundred
 from microgpt.weights import SHIPPED, shipped
+from tests.support.given.published import least_macs
 from tests.support.pages import Run, drawn, find, numbers, recording_of, runs, shown_as, text
 
 RUNS = [("names", "emm"), ("names", "a"), ("names-deep", "abcdefghijklmno"), ("stories", "The next day is bright")]
