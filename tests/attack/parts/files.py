@@ -15,16 +15,12 @@ from typing import Any
 import numpy as np
 from jsonschema import Draft202012Validator
 
-from microgpt.architectures.config_json import from_config_json
-from microgpt.checkpoints.__main__ import tensors_of
-from microgpt.checkpoints.folder import load_checkpoint
-from microgpt.checkpoints.loading import Loading
 from microgpt.decode import recompute
 from microgpt.errors import UserError
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from microgpt.trace import EVENTS
 from microgpt.viz.session import dispatch
-from microgpt.weights import load, save, shipped
+from microgpt.weights import save, shipped
 from tests.attack.answers import wrong_in
 from tests.attack.part import Order, Part, Seen, some, source_of
 from tests.attack.parts.dispatch import USUAL
@@ -46,55 +42,49 @@ Files = Mapping[str, bytes]
 # ---- who reads them ---------------------------------------------------------------------------------
 
 
-def folder(files: Files, place: Path) -> None:
-    """What --model does, and a text."""
-    model = load_checkpoint(hostile.write(files, place))
-    run(model)
+def running(reader: str) -> Callable[[Files, Path], None]:
+    """A reader that makes a model of the files, and a text for it."""
+
+    def read(files: Files, place: Path) -> None:
+        model: Any = hostile.READERS[reader](files, place)
+        ids = model.tokenizer.encode("day")[: model.config.n_ctx]
+        with np.errstate(all="ignore"):
+            model.tokenizer.decode([int(recompute(model.params, model.config, ids).argmax())])
+
+    return read
 
 
-def dropped(files: Files, place: Path) -> None:
-    """What the page does with files that were dropped on it, and a text."""
-    loading = Loading(blobs(files))
-    model = None
-    while model is None:
-        model = loading.go_on(1.0)
-    run(model)
+def is_done(hook: str, fields: dict[str, str], chosen: dict[str, list[hostile.Held]] | None = None) -> bool:
+    """Whether a page has no more to do after this press; its answer must be one."""
+    state, patches = dispatch(None, hook, USUAL | fields, chosen or {})
+    assert not (wrong := wrong_in(state, patches)), wrong
+    return not any("again" in patch for patch in patches)
 
 
 def page(files: Files, place: Path) -> None:
     """The page itself, with its answers."""
-    fields = {**USUAL, "page": "own-model", "prompt": "day", "layers": "", "heads": ""}
-    for _ in range(60):
-        state, patches = dispatch(None, "run", fields, {"checkpoint": blobs(files)})
-        assert not (wrong := wrong_in(state, patches)), wrong
-        if not any("again" in patch for patch in patches):
-            return
-    raise AssertionError("it is never done")
+    fields = {"page": "own-model", "prompt": "day", "layers": "", "heads": ""}
+    given = hostile.held({name: data for name, data in files.items() if name not in (hostile.OURS, "trace.json")})
+    assert any(is_done("run", fields, {"checkpoint": given}) for _ in range(60)), "it is never done"
 
 
 def look(files: Files, place: Path) -> None:
     """python -m microgpt.checkpoints, and the page for the same."""
-    name = next(name for name in files if name.endswith(".safetensors"))
-    fields = {**USUAL, "page": "look-inside"}
-    state, patches = dispatch(None, "look", fields, {"weights": [b for b in blobs(files) if b.name == name]})
-    assert not (wrong := wrong_in(state, patches)), wrong
-    tensors_of(hostile.write(files, place) / name)
+    is_done("look", {"page": "look-inside"}, {"weights": hostile.held({hostile.WHOLE: files[hostile.WHOLE]})})
+    hostile.READERS["weights"](files, place)
 
 
 def ours(files: Files, place: Path) -> None:
     """Our own form of weights."""
-    path = hostile.write(files, place) / "names.npz"
-    tensors_of(path)
-    run(load(path))
+    hostile.READERS["ours listed"](files, place)
+    running("ours")(files, place)
 
 
 def config(files: Files, place: Path) -> None:
     """The field of the page on memory."""
-    text = files["config.json"].decode("utf-8", "replace")
-    fields = {"page": "memory", "config": text, "size": "bfloat16", "tokens": "9", "batch": "8", "memory": "24"}
-    state, patches = dispatch(None, "calculate", fields)
-    assert not (wrong := wrong_in(state, patches)), wrong
-    from_config_json(text)
+    fields = {"page": "memory", "size": "bfloat16", "tokens": "9", "batch": "8", "memory": "24"}
+    is_done("calculate", fields | {"config": files[hostile.CONFIG].decode("utf-8", "replace")})
+    hostile.READERS["memory"](files, place)
 
 
 def traced(files: Files, place: Path) -> None:
@@ -110,24 +100,14 @@ def traced(files: Files, place: Path) -> None:
 
 
 READERS: dict[str, tuple[int, Callable[[Files, Path], None]]] = {  # how often each is chosen
-    "folder": (4, folder),
-    "dropped": (4, dropped),
+    "folder": (4, running("folder")),
+    "dropped": (4, running("dropped")),
     "look": (3, look),
     "ours": (2, ours),
     "config": (2, config),
     "page": (1, page),
     "trace": (4, traced),
 }
-
-
-def run(model: Any) -> None:
-    ids = model.tokenizer.encode("day")[: model.config.n_ctx]
-    with np.errstate(all="ignore"):
-        model.tokenizer.decode([int(recompute(model.params, model.config, ids).argmax())])
-
-
-def blobs(files: Files) -> list[hostile.Held]:
-    return hostile.held({name: data for name, data in files.items() if name not in ("names.npz", "trace.json")})
 
 
 # ---- what they read ---------------------------------------------------------------------------------
@@ -143,7 +123,7 @@ def valid(kind: str) -> dict[str, bytes]:
             write(place, GPT2, gpt2_tensors(rng), byte_level())
         else:
             write(place, LLAMA, llama_tensors(rng), byte_level("<begin>"))
-        save(place / "names.npz", shipped("names"))
+        save(place / hostile.OURS, shipped("names"))
         (place / "trace.json").write_text(hostile_traces.good("whole" if kind == "gpt2" else "excerpt"), "utf-8")
         return {path.name: path.read_bytes() for path in sorted(place.iterdir())}
 
@@ -248,7 +228,7 @@ def tried(name: str, order: Order, place: Path) -> None:
     files = dict(valid(rng.choice(("gpt2", "llama"))))
     choice = {
         "look": ["model.safetensors"],
-        "ours": ["names.npz"],
+        "ours": [hostile.OURS],
         "config": ["config.json"],
         "trace": ["trace.json"],
     }.get(reader, ["config.json", "model.safetensors", "tokenizer.json"])
