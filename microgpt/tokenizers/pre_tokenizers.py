@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from microgpt.tokenizers.byte_alphabet import LETTERS
-from microgpt.tokenizers.oniguruma.finding import Looked, OfRe, pattern_of, spans
+from microgpt.tokenizers.oniguruma.finding import of_re, pattern_of, spans
+from microgpt.tokenizers.oniguruma.matching import Search
 from microgpt.tokenizers.oniguruma.patterns import translate
 from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, category, letters, write_class
 from microgpt.tokenizers.parts import Part, refuse, setting
@@ -21,12 +22,12 @@ PreTokenizer = Callable[[str, bool], Iterable[tuple[str, bool]]]  # (piece, is_f
 GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
-def isolate(pattern: Looked) -> PreTokenizer:
+def isolate(pattern: Search) -> PreTokenizer:
     """What the pattern finds, and what stands between."""
     return lambda text, is_first: [(text[a:b], is_first and a == 0) for a, b, _ in spans(pattern, text)]
 
 
-def only(pattern: Looked, found: bool) -> PreTokenizer:
+def only(pattern: Search, found: bool) -> PreTokenizer:
     """What the pattern finds alone, or what stands between alone."""
     return lambda text, is_first: [
         (text[a:b], is_first and a == 0) for a, b, is_it in spans(pattern, text) if is_it is found
@@ -34,7 +35,7 @@ def only(pattern: Looked, found: bool) -> PreTokenizer:
 
 
 def split(part: Part) -> PreTokenizer:
-    ways: dict[str, Callable[[Looked], PreTokenizer]] = {
+    ways: dict[str, Callable[[Search], PreTokenizer]] = {
         "Isolated": isolate,
         "Removed": partial(only, found=setting(part, "invert", bool)),
     }
@@ -92,10 +93,10 @@ PRE_TOKENIZERS: dict[str, Callable[[Part], PreTokenizer]] = {
     "Split": split,
     "Metaspace": metaspace,
     "Digits": lambda part: isolate(
-        OfRe(re.compile(f"[{write_class(category('N'))}]" + "+" * (not setting(part, "individual_digits", bool))))
+        of_re(f"[{write_class(category('N'))}]" + "+" * (not setting(part, "individual_digits", bool)))
     ),
     "Whitespace": lambda part: only(
-        OfRe(re.compile(f"[{write_class(letters())}]+|[^{write_class((*letters(), *SPACE))}]+")), found=True
+        of_re(f"[{write_class(letters())}]+|[^{write_class((*letters(), *SPACE))}]+"), found=True
     ),
-    "WhitespaceSplit": lambda part: only(OfRe(re.compile(f"[{write_class(SPACE)}]+")), found=False),
+    "WhitespaceSplit": lambda part: only(of_re(f"[{write_class(SPACE)}]+"), found=False),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from microgpt.errors import UserError
 from microgpt.tokenizers.oniguruma.unicode_classes import Runs, join
@@ -25,16 +25,18 @@ class Matcher(NamedTuple):
     one: Callable[[str], bool] | None = None  # where it is a single character: which
 
 
-class Pattern(NamedTuple):
-    whole: Matcher
+Search: TypeAlias = Callable[[str, int], tuple[int, int] | None]  # the first find from there on: its begin and its end
 
-    def search(self, text: str, at: int = 0) -> tuple[int, int] | None:
-        """The first find from there on: where it begins and ends."""
+
+def search_for(whole: Matcher) -> Search:
+    def search(text: str, at: int) -> tuple[int, int] | None:
         for start in range(at, len(text) + 1):
             spend()
-            for end in self.whole.ends(text, start):
+            for end in whole.ends(text, start):
                 return start, end
         return None
+
+    return search
 
 
 class Budget:

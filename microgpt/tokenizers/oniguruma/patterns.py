@@ -16,7 +16,7 @@ from microgpt.errors import UserError
 from microgpt.files import DEPTH
 from microgpt.tokenizers.oniguruma.matching import (
     Matcher,
-    Pattern,
+    Search,
     ahead,
     behind,
     either,
@@ -24,6 +24,7 @@ from microgpt.tokenizers.oniguruma.matching import (
     one,
     place,
     repeat,
+    search_for,
     series,
 )
 from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, Runs, category, others
@@ -66,7 +67,7 @@ class Open(NamedTuple):
     found: list[list[Matcher]]
 
 
-def translate(pattern: str) -> Pattern:
+def translate(pattern: str) -> Search:
     """What looks for it. Raises UserError for what cannot be translated."""
     groups = [Open("(", [[]])]
     free = False  # whether a repetition may follow
@@ -94,7 +95,7 @@ def translate(pattern: str) -> Pattern:
             raise unreadable("(" * DEPTH)
     if len(groups) > 1:
         raise unreadable(groups[-1].begun)
-    return Pattern(close_group(groups[0]))
+    return search_for(close_group(groups[0]))
 
 
 def close_group(group: Open) -> Matcher:
