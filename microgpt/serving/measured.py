@@ -30,24 +30,16 @@ BUDGET, MOST_TEXTS = 8192, 1024  # what vLLM has on this card: tokens and texts 
 SERVERS, FLEET_RATE, GROUPS, SHARED = 16, 1000, 32, 2000  # SHARED tokens with which every request of a group begins
 
 
-class PolicyRun(NamedTuple):
-    """A policy, on memory that is taken in blocks or reserved for the longest text."""
-
-    policy: Policy
-    reserved: bool = False
-
-
-POLICIES = {
-    "static": PolicyRun(Policy(BUDGET, MOST_TEXTS, static=True)),
-    "reserved": PolicyRun(Policy(BUDGET, MOST_TEXTS), reserved=True),
-    "tight": PolicyRun(Policy(BUDGET, MOST_TEXTS, chunked=False)),
-    "whole": PolicyRun(
-        Policy(BUDGET + MOST_TEXTS, MOST_TEXTS, chunked=False)
-    ),  # the longest prompt, and a token of all others
-    "wide": PolicyRun(Policy(2 * BUDGET, MOST_TEXTS, chunked=False)),
-    "large": PolicyRun(Policy(BUDGET, MOST_TEXTS)),
-    "chunks": PolicyRun(Policy(2048, MOST_TEXTS)),
-    "small": PolicyRun(Policy(512, MOST_TEXTS)),
+POLICIES = {  # memory is taken in blocks, but of `reserved`, which has it reserved for the longest text
+    "static": Policy(BUDGET, MOST_TEXTS, static=True),
+    "reserved": Policy(BUDGET, MOST_TEXTS),
+    "tight": Policy(BUDGET, MOST_TEXTS, chunked=False),
+    # the longest prompt, and a token of all others
+    "whole": Policy(BUDGET + MOST_TEXTS, MOST_TEXTS, chunked=False),
+    "wide": Policy(2 * BUDGET, MOST_TEXTS, chunked=False),
+    "large": Policy(BUDGET, MOST_TEXTS),
+    "chunks": Policy(2048, MOST_TEXTS),
+    "small": Policy(512, MOST_TEXTS),
 }
 ROUTES: Mapping[str, tuple[type[Blocks], Routing]] = {
     "anew": (Blocks, in_turns),  # no beginning is kept
@@ -69,23 +61,23 @@ class Measured(NamedTuple):
     fleet: dict[str, RunSummary]
 
 
-def one_server(way: PolicyRun, rate: float, n: int = REQUESTS) -> RunSummary:
-    memory = Reserved(n_rows(), N_CTX) if way.reserved else Blocks(n_rows() // SIZE, SIZE)
+def one_server(name: str, rate: float, n: int = REQUESTS) -> RunSummary:
+    memory = Reserved(n_rows(), N_CTX) if name == "reserved" else Blocks(n_rows() // SIZE, SIZE)
     drawn = requests(n, rate, SEED)
-    return simulate(drawn, PRESETS[MODEL], PROCESSORS[PROCESSOR], way.policy, lambda: memory)
+    return simulate(drawn, PRESETS[MODEL], PROCESSORS[PROCESSOR], POLICIES[name], lambda: memory)
 
 
 def fleet(kind: type[Blocks], routing: Routing, n: int = REQUESTS) -> RunSummary:
     """The requests of groups, on all servers."""
     memory: Callable[[], Blocks] = functools.partial(kind, n_rows() // SIZE, SIZE)
     drawn = requests(n, FLEET_RATE, SEED, GROUPS, SHARED)
-    return simulate(drawn, PRESETS[MODEL], PROCESSORS[PROCESSOR], POLICIES["chunks"].policy, memory, SERVERS, routing)
+    return simulate(drawn, PRESETS[MODEL], PROCESSORS[PROCESSOR], POLICIES["chunks"], memory, SERVERS, routing)
 
 
 def measure(n: int = REQUESTS) -> Measured:
     """All runs anew."""
     return Measured(
-        {rate: {name: one_server(way, rate, n) for name, way in POLICIES.items()} for rate in RATES},
+        {rate: {name: one_server(name, rate, n) for name in POLICIES} for rate in RATES},
         {name: fleet(*route, n) for name, route in ROUTES.items()},
     )
 

@@ -42,7 +42,7 @@ class CheckpointTokenizer:
         return str(self._library.decode(list(ids), skip_special_tokens=True))
 
     def _encode(self, text: str, special: bool) -> list[int]:
-        ids = [int(i) for i in self._library.encode(text, add_special_tokens=special).ids]
+        ids: list[int] = self._library.encode(text, add_special_tokens=special)
         if max(ids, default=0) >= self._size:
             raise UserError(
                 "The tokenizer gives the token %(id)s, but the model knows %(size)s. They do not belong together.",

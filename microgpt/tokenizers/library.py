@@ -33,11 +33,11 @@ class Library:
         found: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=with_added_tokens)
         return found
 
-    def encode(self, text: str, add_special_tokens: bool) -> Any:
+    def encode(self, text: str, add_special_tokens: bool) -> list[int]:
         text = text.encode("utf-8", "replace").decode()  # halves of characters, which the library does not take
         check_growth(len(text), self._there)
         try:
-            return ask(self._tokenizer.encode, text, add_special_tokens=add_special_tokens)
+            return list(ask(self._tokenizer.encode, text, add_special_tokens=add_special_tokens).ids)
         except Failed as error:
             raise UserError(
                 "The tokenizer fails on this text (%(why)s). Change the text, or fetch tokenizer.json anew.",

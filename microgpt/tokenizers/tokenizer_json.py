@@ -1,6 +1,6 @@
 """A tokenizer.json read in plain Python, where the tokenizers library is not: in a browser.
 
-`PlainTokenizer` has the three methods of the library's Tokenizer that checkpoint_tokenizer.py calls, and gives the same
+`PlainTokenizer` has the three methods that checkpoint_tokenizer.py calls, as library.py has them, and gives the same
 ids, for all characters that are the same to both (oniguruma/unicode_classes.py). It knows byte-pair encoding and plain
 lists of words, behind the steps that GPT-2, SmolLM2, Llama 2 and 3, Mistral and Qwen take; what it does not know it
 refuses by name. `dropout` is for training: it is left out. Knows no model and no file.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from microgpt.errors import UserError
 from microgpt.tokenizers.added_tokens import Added, check_id
@@ -21,12 +20,6 @@ from microgpt.tokenizers.normalizers import NORMALIZERS
 from microgpt.tokenizers.oniguruma.matching import allow
 from microgpt.tokenizers.parts import Part, one_of, refuse, steps
 from microgpt.tokenizers.pre_tokenizers import PRE_TOKENIZERS as PRE_TOKENIZERS
-
-
-class Encoded(NamedTuple):
-    """As the library answers."""
-
-    ids: list[int]
 
 
 class PlainTokenizer:
@@ -60,7 +53,7 @@ class PlainTokenizer:
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         return {**self._vocab, **self._added.ids} if with_added_tokens else dict(self._vocab)
 
-    def encode(self, text: str, add_special_tokens: bool = True) -> Encoded:
+    def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:
         """The ids of `text`; if asked, with those that the file puts around a text."""
         ids: list[int] = []
         allow()
@@ -75,7 +68,7 @@ class PlainTokenizer:
         for around in self._around if add_special_tokens else ():
             ids = around(ids)
             check_made(len(ids))
-        return Encoded(ids)
+        return ids
 
     def _normalize(self, text: str) -> str:
         for step in self._normalizers:

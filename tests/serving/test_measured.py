@@ -36,10 +36,10 @@ def test_the_file_has_every_way_and_reads_back_as_it_was_written() -> None:
 
 def test_what_is_compared_differs_in_what_is_named_alone() -> None:
     """All policies have the same places, and all write the same tokens; whole prompts have room for the longest."""
-    assert len({way.policy.places for way in POLICIES.values()}) == 1 and REQUESTS == 10_000
+    assert len({policy.places for policy in POLICIES.values()}) == 1 and REQUESTS == 10_000
     assert len({seen.tokens for ways in load_measures().policies.values() for seen in ways.values()}) == 1
-    one, same = POLICIES["reserved"].policy, POLICIES["large"].policy
-    assert one == same and POLICIES["tight"].policy.budget == same.budget < POLICIES["whole"].policy.budget
+    one, same = POLICIES["reserved"], POLICIES["large"]
+    assert one == same and POLICIES["tight"].budget == same.budget < POLICIES["whole"].budget
 
 
 def test_what_the_policies_show_at_each_load() -> None:

@@ -24,7 +24,7 @@ def test_ids_and_texts_are_those_of_the_library(kind: str, text: str) -> None:
     library, plain = both(kind)
     for special in (True, False):
         ids = library.encode(text, add_special_tokens=special).ids
-        assert plain.encode(text, add_special_tokens=special).ids == ids
+        assert plain.encode(text, add_special_tokens=special) == ids
         for skip in (True, False):
             assert plain.decode(ids, skip) == library.decode(ids, skip_special_tokens=skip)
 
@@ -65,13 +65,13 @@ def test_what_cannot_be_followed_is_refused_by_name(text: str, said: str) -> Non
 def test_a_character_without_a_token_is_named() -> None:
     vocab = {"a": 0, "b": 1}
     plain = PlainTokenizer(json.dumps({"model": {"type": "BPE", "vocab": vocab, "merges": []}}))
-    assert plain.encode("ab").ids == [0, 1]
+    assert plain.encode("ab") == [0, 1]
     with pytest.raises(UserError, match="no token for “c”"):
         plain.encode("abc")
 
 
 def test_half_a_character_is_a_question_mark() -> None:
-    assert both("gpt2")[1].encode("\ud800").ids == both("gpt2")[1].encode("?").ids
+    assert both("gpt2")[1].encode("\ud800") == both("gpt2")[1].encode("?")
 
 
 @pytest.mark.parametrize("ignore_merges", [True, False])
@@ -80,4 +80,4 @@ def test_a_word_that_is_a_token_need_not_be_joined(ignore_merges: bool) -> None:
     vocab = {"a": 0, "b": 1, "ab": 2, "abb": 3}
     library = tokenizers.Tokenizer(models.BPE(vocab=vocab, merges=[("a", "b")], ignore_merges=ignore_merges))
     ids = [3] if ignore_merges else [2, 1]
-    assert library.encode("abb").ids == PlainTokenizer(library.to_str()).encode("abb").ids == ids
+    assert library.encode("abb").ids == PlainTokenizer(library.to_str()).encode("abb") == ids

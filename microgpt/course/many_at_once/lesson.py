@@ -143,7 +143,7 @@ class Load:
     """Ten thousand requests under a policy or a routing."""
 
     def __init__(self, kind: str, seen: RunSummary) -> None:
-        policy = measured.POLICIES.get(kind, measured.POLICIES["chunks"]).policy
+        policy = measured.POLICIES.get(kind, measured.POLICIES["chunks"])
         self.kind, self.seen = kind, seen
         # until the first token, and between two tokens: the median, and the 99th percentile
         self.first, self.gap = (tuple(map(time_of, times)) for times in (seen.first, seen.between))

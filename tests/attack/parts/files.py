@@ -241,7 +241,7 @@ def tokenized(name: str) -> None:
     """Ids, or a sentence."""
     found = next(one for one in hostile_tokenizers.CASES if one.name == name)
     plain = PlainTokenizer(found.file())
-    plain.decode(plain.encode(found.text).ids)
+    plain.decode(plain.encode(found.text))
 
 
 PART = Part(

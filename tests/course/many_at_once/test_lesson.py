@@ -111,7 +111,7 @@ def test_the_large_run_is_what_was_kept() -> None:
             for first, last in (seen.first, seen.between):
                 assert f"{written(first)} {written(last)}" in line
             assert f"{100 * seen.arithmetic:.1f} %" in line
-            budget = POLICIES[kind].policy.budget if kind in POLICIES and kind != "static" else 0
+            budget = POLICIES[kind].budget if kind in POLICIES and kind != "static" else 0
             assert not budget or f"{budget:,}" in line
 
 
