@@ -54,15 +54,12 @@ class Piece(NamedTuple):
     shape: tuple[int, ...]
 
 
-def single(config: Config) -> Precision:
-    """What a model is computed in, if nobody says otherwise."""
-    return "float32"
-
-
 class Loading:
     """A model on its way: `read` of `total` bytes, `n_done` of `count` tensors."""
 
-    def __init__(self, files: Sequence[Readable], dtype: Callable[[Config], Precision] = single) -> None:
+    def __init__(
+        self, files: Sequence[Readable], dtype: Callable[[Config], Precision] = lambda config: "float32"
+    ) -> None:
         optional = any(file.name == GENERATION for file in files)
         self.facts = facts_of(text_of(files, CONFIG), text_of(files, GENERATION) if optional else None)
         self.dtype = dtype(self.facts.config)
