@@ -53,10 +53,8 @@ def test_six_turns_send_ten_thousand_tokens_and_run_thirteen_hundred() -> None:
     assert price(few, 1.25, 0.1, 1024) == 1800 * 1.25 + 900 and price(few, 1.25, 0.1, 500) == 1600 * 1.25 + 1100 * 0.1
 
 
-@pytest.mark.parametrize(("write", "uses", "ten"), [(1.25, 2, 2.15), (2.0, 3, 2.9)])
-def test_when_a_cached_prompt_pays(write: float, uses: int, ten: float) -> None:
-    assert pays_from(write, 0.1) == uses
-    assert write + 9 * 0.1 == pytest.approx(ten)
+def test_when_a_cached_prompt_pays() -> None:
+    assert [pays_from(write, 0.1) for write in (1.25, 2.0)] == [2, 3]
 
 
 def test_an_edit_leaves_the_rows_before_it() -> None:

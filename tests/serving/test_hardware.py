@@ -32,14 +32,6 @@ def test_latents_take_more_operations_a_byte_where_they_are_read_as_they_are() -
     assert weights == pytest.approx(2 * 4096 * (model.n_params - model.n_idle), rel=0.06), "a prompt is run expanded"
 
 
-def test_ridges() -> None:
-    assert {name: round(processor.ridge) for name, processor in PROCESSORS.items()} == {
-        "A100": 153,
-        "H100": 295,
-        "H200": 206,
-    }
-
-
 def test_a_token_alone_takes_the_time_to_read_the_weights() -> None:
     alone = lower_bound(LLAMA, decoding(1, 1024))
     assert round(LLAMA.weight_bytes_read() / 1e9, 2) == 15.01

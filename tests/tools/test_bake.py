@@ -167,21 +167,6 @@ def test_two_bakes_are_the_same_bytes(inline: Path, directory: Path, tmp_path: P
         assert tree(tmp_path / form) == tree(old)
 
 
-def test_a_lesson_is_checked_and_replaced_like_a_site(
-    without_python: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = (out := baked(tmp_path / "lesson", "--single-file")) / "embed.html"
-    check = [*OWN, "--single-file", "--out", str(out), "--check"]
-    assert build.main(check) == 0
-    before = page.read_bytes()
-    page.write_bytes(b"")
-    assert build.main(check) == 1
-    assert "differs: embed.html" in capsys.readouterr().out
-    page.unlink()  # as it is, it may be somebody's work, and would not be replaced
-    baked(out, "--single-file")
-    assert page.read_bytes() == before
-
-
 @pytest.mark.parametrize("assets", [self_contained(read_site), STILL], ids=["whole", "beside"])
 def test_without_python_nothing_asks_for_it(assets: Assets) -> None:
     asked = request("why-q")
