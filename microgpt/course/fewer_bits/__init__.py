@@ -20,7 +20,7 @@ PAGE = Page(
         "no number is off by more than half the distance between two lines, and who shares a grid decides how wide "
         "it is."
     ),
-    needs=("fewer-heads", "pages"),
+    needs=("fewer-heads",),
     sources=("kivi", "vllm", "llama.cpp", "transformers"),
     figures=("axes", "formats"),
 )

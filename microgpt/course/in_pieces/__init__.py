@@ -15,7 +15,7 @@ PAGE = Page(
     prompt="adrianna",
     try_=N_("go from tile to tile, and watch what happens to the earlier bars when a larger score comes."),
     notice=N_("nothing is left out: what was summed before is only made smaller."),
-    needs=("pages",),
+    needs=("prefill-and-decode",),
     sources=("online-softmax", "flash", "flash-2", "paged"),
     figures=("moved", "halves"),
 )

@@ -16,7 +16,7 @@ PAGE = Page(
     prompt="maria",
     try_=N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
     notice=N_("without a mask one more token makes every row above the first layer stale."),
-    needs=("old-rows", "pages"),
+    needs=("old-rows",),
     sources=("t5", "whisper", "fast-dllm", "lora"),
     figures=("two", "voided"),
 )
