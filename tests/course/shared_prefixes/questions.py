@@ -60,7 +60,7 @@ Which blocks are found? Only full blocks are found\. In B, 1 token more is as in
 Is a prompt that was run before found whole? 8 of its 9 tokens are found\. At least the last one must run
 Are the rows of a text that has ended lost? They are lost only when another text takes them
 What is copy on write? C copies block 6 to block 7\. This is copy on write
-What do several answers to one prompt save? rows of one’s own would be 4,800; with the prompt shared, 1,800
+What do several answers to one prompt save? would need 4,800 rows unshared; with the prompt shared, they need 1,800
 What do beams share? needs 15 rows instead of 28, in 6 blocks of 4 instead of 8
 Does every engine copy on write? vLLM V1 \(as of 2026\) shares full blocks only
 Why must a beginning match to the token? In the first layer they differ by 0\.0.* they differ by up to 0\.97, because each token has read the changed one
