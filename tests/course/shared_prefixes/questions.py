@@ -58,7 +58,7 @@ What does the second text run? text B takes over 6 rows and runs 3 tokens
 How are equal beginnings found? from its own tokens and from the hash of the block before
 Which blocks are found? Only full blocks are found\. In B, 1 token more is as in A
 Is a prompt that was run before found whole? 8 of its 9 tokens are found\. At least the last one must run
-Are the rows of a text that has ended lost? They are lost only when another text takes them
+Are the rows of a text that has ended lost? are lost only when another text takes them
 What is copy on write? C copies block 6 to block 7\. This is copy on write
 What do several answers to one prompt save? would need 4,800 rows unshared; with the prompt shared, they need 1,800
 What do beams share? needs 15 rows instead of 28, in 6 blocks of 4 instead of 8
