@@ -67,7 +67,6 @@ FOREVER = {  # and a part of the first line of what does not end
     "inside of sum": (at_first("sum(iter(lambda: 0, 1))"), "sum(iter("),
     "a list that grows": (at_first("some = [0]\nfor one in some: some[0:1] = [1, 2]"), "for one in some"),
 }
-FOREVER_IN_GENERATE = changed((SAMPLING, SAMPLING + "    while True: x = 0\n"))
 RESTLESS = changed((SAMPLING, SAMPLING + "    while True: yield 0\n"))
 
 NO_PROGRAM = {  # texts that Python does not read or that end as they are loaded: the line that is named, words

@@ -18,7 +18,7 @@ from microgpt.workbench.watch import WATCH
 from microgpt.workbench.yours import Late, Stop, Yours, place_of
 from tests.support.examples import examples
 from tests.support.sampled import sampled
-from tests.workbench.programs import FOREVER, FOREVER_IN_GENERATE, NO_PROGRAM, after, at_first, line_of
+from tests.workbench.programs import FOREVER, NO_PROGRAM, after, at_first, line_of
 
 MODEL, SECONDS = shipped("names"), 0.3
 
@@ -48,13 +48,6 @@ def test_what_does_not_end_is_ended_with_its_line(name: str) -> None:
     assert str(stop.error).startswith("This ran for more than")
     assert 0 <= stop.line - line_of(text, part) <= 4  # it is ended somewhere in there
     stop_of(at_first("1 / 0"))  # Python goes on
-
-
-def test_a_loop_in_generate_is_ended() -> None:
-    yours = Yours(FOREVER_IN_GENERATE, seconds=SECONDS)
-    with pytest.raises(Late) as found, yours:
-        list(yours.generate(MODEL.params, MODEL.config, [0], 3))
-    assert place_of(found.value).line == line_of(FOREVER_IN_GENERATE, "while True") and yours.left == 0
 
 
 def test_a_program_is_watched_while_another_is_there() -> None:
