@@ -20,3 +20,11 @@ def only(files: Files, name: str) -> Readable:
     if not files.get(name):
         raise UserError("No file is chosen. Choose one, or drop it on the field.")
     return files[name][0]
+
+
+def text_of(chosen: Readable) -> str:
+    """All that a file says, without the mark that some editors begin it with. Raises UserError where it is no text."""
+    try:
+        return chosen.read(0, chosen.size).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UserError("“%(name)s” is no text in UTF-8.", name=chosen.name[:40]) from None

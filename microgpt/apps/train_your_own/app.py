@@ -32,7 +32,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing import timing
 from microgpt.viz.drawing.chart import Chart, Series, line_chart, thin_out
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.local_files import Files, only
+from microgpt.viz.local_files import Files, only, text_of
 from microgpt.viz.patches import Patch, State, again, file, keep_file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, keep_own
@@ -248,10 +248,7 @@ def open_list(files: Files, state: State | None, fields: Mapping[str, str]) -> t
     if chosen.size > 4 * LONGEST_DATA:  # bytes of so many characters, at most
         sentence = N_("“%(name)s” has %(size)s bytes; a list here has at most %(most)s characters.")
         raise UserError(sentence, name=chosen.name[:40], size=format(chosen.size, ","), most=format(LONGEST_DATA, ","))
-    try:
-        text = chosen.read(0, chosen.size).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UserError("“%(name)s” is no text in UTF-8.", name=chosen.name[:40]) from None
+    text = text_of(chosen)
     own_run(text, *read_form(fields)[1:])  # what cannot work is said now
     return state, [patch("#data", render.render("apps/train_your_own/_data.html", data=text), "outer")]
 

@@ -19,7 +19,7 @@ from microgpt.course.kv_cache.lesson import LATE, pieces_of
 from microgpt.errors import N_, UserError
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named
-from microgpt.viz.local_files import Files, only
+from microgpt.viz.local_files import Files, only, text_of
 from microgpt.viz.patches import Patch, State, again, file, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import DEFAULTS, Settings, parse
@@ -174,11 +174,7 @@ def open_file(files: Files, state: State | None, fields: Mapping[str, str]) -> t
     if chosen.size > LONGEST_PROGRAM:
         sentence = N_("“%(name)s” has %(size)s bytes; a program here has at most %(most)s.")
         raise UserError(sentence, name=chosen.name[:40], size=chosen.size, most=LONGEST_PROGRAM)
-    try:
-        text = chosen.read(0, chosen.size).decode("utf-8")
-    except UnicodeDecodeError:
-        raise UserError("“%(name)s” is no text in UTF-8.", name=chosen.name[:40]) from None
-    return load(state, fields, text)
+    return load(state, fields, text_of(chosen))
 
 
 def load(
