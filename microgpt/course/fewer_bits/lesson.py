@@ -7,8 +7,7 @@ import numpy as np
 from microgpt.caches.codes import MANTISSA, Float8, Grid
 from microgpt.caches.quantised import Rows
 from microgpt.config import Array
-from microgpt.course.fewer_bits.case import IN_STEPS, MOST_COLUMNS, Case, number_names
-from microgpt.course.fewer_bits.grid import drawing
+from microgpt.course.fewer_bits.case import IN_STEPS, MOST_COLUMNS, Case, drawing, number_names
 from microgpt.course.fewer_bits.outlier import TIMES, plant, rows_with, unevenness
 from microgpt.course.fewer_bits.questions import FULL as FULL  # for the templates
 from microgpt.course.fewer_bits.questions import asks, per_number

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +14,6 @@ from microgpt.config import Array
 from microgpt.course.full_cache import sink
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
 from microgpt.course.full_cache.questions import asks
-from microgpt.course.full_cache.timeline import MIDDLE, columns, lives
 from microgpt.course.full_cache.tray import Measure, tray
 from microgpt.experiments.dropping.results import load_results
 from microgpt.model import forward
@@ -22,6 +23,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
+MIDDLE = 0.5  # of a line, which is one high, and of a column, which is one wide
 ROOM_SHARE, LEAST = 3, 4  # the room is so small a part of what the model can see, and so many rows at least
 SHIFTED, ROWS_KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
 NO_SINKS, SINKS, N_SINKS, PUBLISHED_ROOM = 5158.07, 5.40, 4, 1024  # perplexities of Llama-2-13B: StreamingLLM's paper
@@ -103,3 +105,20 @@ def runs_without_rows() -> list[Dropped]:
         )
         for run in told["runs"]
     ]
+
+
+def lives(held: Array) -> list[tuple[int, float, int]]:
+    """Each row from the first step to the last at which it is `held`, [n, n], step by row: step, height from the newest
+    on top, and how many steps. The step that brings a row is not among its own."""
+    found = list[tuple[int, float, int]]()
+    for row in range(len(held)):
+        steps = [step for step in range(row + 1, len(held)) if held[step, row]]
+        for _, numbered in groupby(enumerate(steps), lambda one: one[1] - one[0]):  # those that follow each other
+            run = [step for _, step in numbered]
+            found.append((run[0], len(held) - row - MIDDLE, len(run)))
+    return found
+
+
+def columns(off: Sequence[float], whole: float) -> list[tuple[float, float, int]]:
+    """A line upwards for each step that is off at all, in hundredths of the `whole`: where it begins, how high."""
+    return [(i + MIDDLE, 100 - high, high) for i, x in enumerate(off) if (high := ceil(100 * x / whole))]

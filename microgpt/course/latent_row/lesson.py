@@ -15,8 +15,7 @@ from microgpt.attention.states import recall
 from microgpt.cache import KVCache
 from microgpt.config import Config, n_params, v_dim
 from microgpt.cost import expansion_macs, pair_widths
-from microgpt.course.latent_row.lines import CALCULATIONS
-from microgpt.course.latent_row.one_head import one_head
+from microgpt.course.latent_row.one_head import CALCULATIONS, one_head
 from microgpt.course.latent_row.questions import asks
 from microgpt.course.latent_row.taught import N_TEXTS, latent_model
 from microgpt.errors import N_

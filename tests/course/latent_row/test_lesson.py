@@ -6,7 +6,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.course.latent_row.lesson import CLAIM, KEPT_STATE
-from microgpt.course.latent_row.lines import FINE_DIGITS
+from microgpt.course.latent_row.one_head import FINE_DIGITS
 from microgpt.experiments.shared_heads.widths import SEEDS, compare_pairs
 from microgpt.model import forward
 from microgpt.viz.text.formats import number
