@@ -52,7 +52,7 @@ class View:
         query, own = queries[layer][head], keys[layer, :, head // group]
         channel = int(np.argmin(np.abs(own[-1])))  # it is small, and will be large
         cases = [Case(query, own, channel, *one) for one in CASES]
-        self.trace, self.layer, self.head, self.channel, self.n, self.cases = trace, layer, head, channel, n, cases
+        self.trace, self.channel, self.n, self.cases = trace, channel, n, cases
         self.choices = (Choice("bits", range(len(cases)), FIRST_CASE),)
         self.names = number_names(len(own[-1]))  # of what can be asked
         self.fields = (Choice("lens", ("", *self.names), "", in_figure=False),)

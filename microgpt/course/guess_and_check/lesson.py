@@ -68,7 +68,6 @@ class View:
         self.fields = (Choice("lens", ("", *CAN_BE_ASKED), "", in_figure=False),)
         self.target = target.name
         self.draft = draft.name
-        self.prompt = settings.prompt
         self.text = target.tokenizer.decode(texts[-1])
         self.round_of = [one for one in rounds for _ in STAGES]  # of each case
         self.labels = [(i, stage) for i in range(1, len(rounds) + 1) for stage in STAGES]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from microgpt.caches.quantised import QuantisedRows
+from microgpt.config import Config
 from microgpt.course.fewer_bits.case import LARGER
 from microgpt.experiments.dropping.bits import formats
 from microgpt.experiments.dropping.results import load_results
@@ -31,16 +32,19 @@ def test_each_number_goes_to_the_nearest_line(run: Run) -> None:
 
 def test_the_row_is_the_models_and_the_planted_channel_moves_no_weight(run: Run) -> None:
     made, _ = run
-    last = made.n - 1
-    trace, heads = made.trace, made.trace["q", last, made.layer].shape[1]
-    own = made.head // (heads // trace["k", last, made.layer].shape[1])
-    keys = np.array([trace["k", i, made.layer][0, own] for i in range(made.n)])
+    last, trace, config = made.n - 1, made.trace, Config(**made.trace.about["config"])
+    given = {
+        (layer, head): row[0]
+        for layer in range(config.n_layer)
+        for head, row in enumerate(trace["attn_weights", last, layer])
+    }
+    (layer, head), weights = min(given.items(), key=lambda one: np.abs(one[1] - made.cases[0].shift.before).max())
+    keys = np.array([trace["k", i, layer][0, head * config.n_kv_head // config.n_head] for i in range(made.n)])
     for case in made.cases:
         wanted = keys[-1].copy()
         if case.large:
             wanted[made.channel] += LARGER * np.abs(keys).max()
         assert np.abs(wanted - case.before).max() < 1e-12
-        weights = trace["attn_weights", last, made.layer][made.head, 0]
         assert np.abs(case.shift.before - weights).max() < 1e-12  # planted or not
         assert case.shift.distance <= case.shift.limit + 1e-12
     plain, large, apart = made.cases[1], made.cases[3], made.cases[4]
