@@ -1,10 +1,12 @@
 """The lesson on fewer bits: numbers on their grids, the weights that follow, and the formats of one text."""
 
 import numpy as np
+import pytest
 
 from microgpt.caches.quantised import QuantisedRows
 from microgpt.config import Config
 from microgpt.course.fewer_bits.case import LARGER
+from microgpt.course.fewer_bits.outlier import plant, rows_with
 from microgpt.experiments.dropping.bits import formats
 from microgpt.experiments.dropping.results import load_results
 from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
@@ -126,3 +128,10 @@ def test_keys_of_a_trained_model_are_better_per_channel_and_values_hardly() -> N
     assert made.tokens[1] > 2 * made.tokens[0], "planted, where a token is large"
     once, again = made.asks.drift
     assert again > 2 * once and f"{again:.3f}" in prose_of("fewer-bits", *RUNS[0])
+
+
+@pytest.mark.parametrize("bits, least", [(8, 4), (4, 4), (2, 2.5)])
+def test_the_large_channel_is_what_costs_and_a_scale_per_channel_spares_the_others(bits: int, least: float) -> None:
+    (per_token, per_channel), without = plant(rows_with(), bits), plant(rows_with(times=1), bits)
+    assert per_token > least * per_channel
+    assert per_token > 2 * without[0] and per_channel == without[1]
