@@ -46,12 +46,8 @@ class Waste(NamedTuple):
     internal: int  # kept, and never filled
 
     @property
-    def all(self) -> int:
-        return sum(self)
-
-    @property
     def shares(self) -> list[float]:
-        return [part / self.all for part in self]
+        return [part / sum(self) for part in self]
 
 
 def complete_text(model: Model, prompt: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""The page on what gets most attention: its sums are those of weights made anew from q and k; its sentences follow."""
+"""The page on what gets most attention: its sums are those of weights made anew from q and k."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.config import Config
-from microgpt.course import page
 from microgpt.course.most_read.lesson import View, even_shares, view, weights_by_step
-from microgpt.viz import views
 from microgpt.viz.settings import Settings
-from tests.support.pages import by_id, folded, tree_of
+from tests.support.pages import tree_of, view_of
 
-OURS = page("most-read")
 TEXTS = {"names": ("emm", "zoe", "a"), "names-deep": ("emma", "jo"), "stories": ("the next day", "The", "the sun")}
 
 
@@ -75,16 +72,9 @@ def test_q_meets_the_keys_that_it_has_read(model: str, prompt: str) -> None:
                 assert [cell.value for cell in strip.cells] == row.tolist()
 
 
-def test_the_page_says_what_was_added_up() -> None:
-    shown = views.of(OURS)
-    assert isinstance(shown, View)
-    tree, said = tree_of(OURS), {name: folded(e) for name, e in by_id(OURS).items()}
-    assert f"read {shown.n} times" in said["all"]
-    got = f"{shown.received:.2f} in the {shown.steps} steps"
-    assert f"key of {shown.token} has received {got}" in said["most"]
-    assert f"That is {shown.share:.2f} times an even share" in said["most"]
-    assert f"In {shown.first_wins} of {len(shown.heads)} heads the first one, {shown.tokens[0]}," in said["first"]
-    assert f"{shown.above} of the {shown.n} rows" in said["above"]
-    assert "no widely used engine" in said["fused"], "as full-cache says of vLLM and SGLang"
-    checked = next(e for e in tree.iter("input") if e.get("name") == "head" and e.get("checked") is not None)
+def test_the_head_with_the_row_that_stands_out_is_on_show() -> None:
+    shown = view_of("most-read")
+    checked = next(
+        e for e in tree_of("most-read").iter("input") if e.get("name") == "head" and e.get("checked") is not None
+    )
     assert shown.labels[int(str(checked.get("value")))] == f"{shown.layer}.{shown.head}"

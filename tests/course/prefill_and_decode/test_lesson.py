@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 
 from microgpt.course import page
 from microgpt.course.prefill_and_decode.lesson import MAX_NEW
@@ -89,27 +88,13 @@ def test_bytes_are_the_sixteen_bit_ones_and_wide_bars_are_the_largest() -> None:
     assert first.macs_share == 1 and all(block.macs_share < 0.25 for block in others)
 
 
-def test_large_models_are_the_published_ones() -> None:
-    made = drawn("prefill-and-decode", *RUNS[1])[0]
-    by_pass = {(one.model, one.phase): one for one in made.estimates}
-    token = by_pass["Llama-3-8B", "decode"]
-    assert token.work.cache_bytes == 2000 * 131_072
-    assert by_pass["GPT-2 124M", "decode"].work.cache_bytes == 1000 * 36_864
-    assert token.work.weight_bytes == 2 * (8_030_261_248 - 128_255 * 4096)
-    assert [one.bound_by for one in made.estimates] == ["compute", "compute", "memory"] * 2
-    assert token.milliseconds == pytest.approx(1000 * (15.01e9 + 0.262e9) / 2.039e12, abs=0.01)
-    for config, name in ((GPT2, "GPT-2 124M"), (LLAMA3, "Llama-3-8B")):
-        line = next(line for line in made.chart.lines if line.name == name)
-        assert len(line.points) >= 20
-        assert schedule.estimate(config, 1, 0).intensity < 1
-
-
 def test_no_line_goes_beyond_what_its_model_sees() -> None:
     made = drawn("prefill-and-decode", *RUNS[1])[0]
     for name, config in (("GPT-2 124M", GPT2), ("Llama-3-8B", LLAMA3)):
         at = [line.name for line in made.chart.lines].index(name)
         assert [row[at] is None for _, row in made.chart.table] == [n > config.n_ctx for n, _ in made.chart.table]
     assert max(n for n, _ in made.chart.table) > GPT2.n_ctx
+    assert all(len(line.points) >= 20 for line in made.chart.lines if line.name in ("GPT-2 124M", "Llama-3-8B"))
     assert made.ends == ("GPT-2 124M", GPT2.n_ctx)
 
 
@@ -123,7 +108,6 @@ def test_without_the_output_head_all_ways_take_the_same_work(shown: Run) -> None
     assert {made.head, made.bare} <= set(numbers(said))
 
 
-def test_a_short_prompt_takes_no_longer_than_a_step() -> None:
+def test_large_models_wait_for_memory_in_decode_alone() -> None:
     made = drawn("prefill-and-decode", *RUNS[1])[0]
-    assert made.short.work.n < made.enough and made.short.bound_by == "memory"
-    assert made.short.milliseconds < made.decode.milliseconds < made.prefill.milliseconds / 10
+    assert [one.bound_by for one in made.estimates] == ["compute", "compute", "memory"] * 2

@@ -6,7 +6,7 @@ from microgpt.caches.prefix import block_keys
 from microgpt.course.shared_prefixes.conversations import TERMS
 from microgpt.course.shared_prefixes.events import CHANGED, SIZE
 from microgpt.course.shared_prefixes.lanes import LANES
-from tests.support.pages import Run, classes, drawn, find, folded, numbers, prose_of, runs, text
+from tests.support.pages import Run, classes, drawn, find, folded, numbers, runs, text
 
 LESSON = "shared-prefixes"
 PROMPTS = ["christ", "mari", "a", "abcdefghijklm"]
@@ -153,14 +153,3 @@ def test_the_chat_is_counted() -> None:
         assert rows == [[i, turn.found, turn.run] for i, turn in enumerate(chat.turns, 1)]
         assert numbers(find(panel, "sum")[0]) == [chat.n_sent, chat.n_found, chat.run]
         assert sum(turn.found + turn.run for turn in chat.turns) == chat.n_sent
-
-
-def test_the_prose_follows_the_text() -> None:
-    for prompt in ("christ", "mari"):
-        made, said = (
-            drawn(LESSON, "names-deep", prompt)[0],
-            prose_of(LESSON, "names-deep", prompt),
-        )
-        second = made.moments[1].event
-        assert f"takes over {second.found} rows and runs {second.run} tokens" in said
-        assert made.apart[0] == 0 and f"differ by up to {made.deeper:.2f}" in said
