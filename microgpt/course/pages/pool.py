@@ -88,7 +88,10 @@ def drawing(steps: Sequence[Step], words: Sequence[Sequence[str]], size: int, n_
     for text, tokens in enumerate(words):
         texts.append(entries(steps, text, tokens, size, line + 1))
         line += 1 + len(texts[-1])
-    placed = [(row, slot) for found in texts for entry in found for row, slot in slots_of(entry, size)]
+    placed = [
+        (row, entry.block * size + place)
+        for found in texts for entry in found for place, row in enumerate(entry.rows) if row
+    ]  # fmt: skip
     blocks = []
     for number in range(n_blocks):
         held = [[i for i, step in enumerate(steps) if number in step.tables[text]] for text in range(len(words))]
@@ -128,7 +131,3 @@ def entries(steps: Sequence[Step], text: int, tokens: Sequence[str], size: int, 
         taken = mine[first]
         found.append(Entry(line + index, steps[taken].tables[text][index], list(range(taken, end)), taken, rows))
     return found
-
-
-def slots_of(entry: Entry, size: int) -> list[tuple[PoolRow, int]]:
-    return [(row, entry.block * size + place) for place, row in enumerate(entry.rows) if row]

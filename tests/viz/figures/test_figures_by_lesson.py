@@ -79,7 +79,7 @@ def numbers_of_why_q(view: Any, i: int) -> list[str]:
     wanted = [str(j + 1) for j in range(view.n)]
     wanted += [x for life in view.lives for x in (str(life.i), *(str(count) for _, _, count in life.tracks))]
     wanted += [str(i), *printed(old.q[0]), upper_bound(old.difference)]
-    wanted += [number(weight) for _, weight in old.asked]
+    wanted += [number(weight) for _, (weight, *_) in old.weights if weight is not None]
     return [*wanted, str(i), str(old.later), str(old.later_reads)]  # of the caption
 
 
