@@ -229,7 +229,9 @@ def test_only_the_build_and_training_write_files() -> None:
     assert not re.search(WRITES, 'open(path, "rb").read(); text.replace("w", ""); os.stat(path)')
 
 
-NEIGHBOURS = r"(\b(i|j|t|view\.n|step\.rows|LEVELS)|\|length) [-+] 1\b|\bwidth \+ [23]\b"  # the next, the last, columns
+NEIGHBOURS = (
+    r"(\b(i|j|t|view\.n|step\.rows|LEVELS)|\|length) [-+] 1\b|\bview\.width \+ [23]\b"  # the next, the last, columns
+)
 
 
 def arithmetic(template: str) -> list[str]:

@@ -96,14 +96,6 @@ class Changes(NamedTuple):
         return bool(self.changed or self.gone)
 
 
-class Bars(NamedTuple):
-    """A vector as bars to either side of a line, 20 wide and `n` high; `where` says to which layer it belongs."""
-
-    where: str
-    n: int
-    path: str
-
-
 class Listed(NamedTuple):
     """The numbers of one row, and the decimals that they are written with."""
 
@@ -121,7 +113,7 @@ class Step(NamedTuple):
     token: str
     kind: str  # start, prompt or generated
     x: list[Any]
-    bars: list[Bars]  # x again, as the machine shows it
+    bars: list[tuple[str, int, str]]  # x again, as the machine shows it
     q: list[Any]
     k: list[Any]
     v: list[Any]
@@ -426,10 +418,11 @@ class Picture:
             self.x_scale.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)
         ]
 
-    def bars(self, pos: int) -> list[Bars]:
-        """x of each layer; on a scale of its own."""
+    def bars(self, pos: int) -> list[tuple[str, int, str]]:
+        """x of each layer, on a scale of its own: the classes of the layer, and as many bars to either side of a line,
+        20 wide, as a path."""
         rows = [(f"L L{layer}", self.trace["attn_norm", pos, layer][0]) for layer in range(self.config.n_layer)]
-        return [Bars(where, len(row), bars(row, self.x_scale.limit)) for where, row in rows]
+        return [(where, len(row), bars(row, self.x_scale.limit)) for where, row in rows]
 
     def per_head(self, name: str, pos: int, at: int = -1) -> list[Any]:
         """One strip a layer and query head; a key or value head that several query heads share gets one strip.

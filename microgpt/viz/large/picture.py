@@ -21,7 +21,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.lens import Lines
-from microgpt.viz.drawing.picture import Bars, Listed, Past, Picture, bars, most_tokens
+from microgpt.viz.drawing.picture import Listed, Past, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SCALE_SHARE, Thin, ThinScale, fold, run_length, thin_scale
 from microgpt.viz.large.excerpt import EVENTS_KEPT, excerpt, of_heads, v_lengths
 from microgpt.viz.large.heads import RANKS, Open, attention, check_numbers, choose_heads, earlier, tell_most, with_rows
@@ -202,11 +202,11 @@ class BigPicture(Picture):
     def per_head(self, name: str, pos: int, at: int = -1) -> list[Any]:
         return self.strips(name, pos, at)
 
-    def bars(self, pos: int) -> list[Bars]:
+    def bars(self, pos: int) -> list[tuple[str, int, str]]:
         limits = {layer: self.scales[SCALE_OF["attn_norm"], layer].limit for layer in self.layers}
         rows = self.rows("attn_norm", pos)
         # where there are so many, each is a few pixels long, and a tenth of one is not seen
-        return [Bars(where, len(values), bars(values, limits[layer], digits=0)) for layer, where, values in rows]
+        return [(where, len(values), bars(values, limits[layer], digits=0)) for layer, where, values in rows]
 
     def strip(self, name: str, row: Array, layer: int) -> Strip:
         """As few cells as a table has room for; on the scale of its layer."""

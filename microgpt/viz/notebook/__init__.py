@@ -170,7 +170,12 @@ class Shown:
         tables = plain(picture, step, *head_of(order.page, picture, order.chosen))
         with language(order.lang):
             self._html = render(
-                "notebook/output.html", page=order.page, whole=framed, height=height, colours=heat_colours(), **tables
+                "notebook/output.html",
+                page=order.page,
+                whole=framed,
+                height=height,
+                colours=heat_colours(),
+                view=tables,
             )
 
     def _text(self, style: str = "", href: str = STYLE) -> str:

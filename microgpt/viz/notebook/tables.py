@@ -53,4 +53,5 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> dict[str, Any]:
     steps = [step_at(i) for i in range(picture.n)]
     width = len(steps[0].q.cells)
     run = run_length(c.head_dim, width) if width < c.head_dim else None  # numbers that share a cell, if some do
-    return {"about": picture.about, "layer": layer, "head": head, "width": width, "run": run, "steps": steps}
+    about = {name: picture.about[name] for name in ("prompt", "model")}
+    return {**about, "layer": layer, "head": head, "width": width, "run": run, "steps": steps}
