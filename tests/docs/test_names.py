@@ -30,7 +30,6 @@ COMMON = {  # names that may stand in more than three modules, and why
     "asks": "the questions of a lesson",
     "TASKS": "the exercises of a lesson",
     "ASKED": "what can be asked where it comes from, on a page",
-    "can_be_asked": "the same of a lesson, for the rules of its style",
     "drawing": "the picture of a lesson",
     "Drawing": "its parts",
     "main": "what a command runs",

@@ -99,7 +99,7 @@ class Old:
         self.i = i
         self.token = words[i]
         self.q = [strip._replace(where="") for strip in picture.per_head("q", i)[:1]]
-        # of each row its token, and its weight in head 0 of layer 0 then, now, and without the mask; None where it is hidden
+        # of each row its token, and its weight in head 0 of layer 0 then, now and without the mask; None where hidden
         self.weights = list(zip(words, zip_longest(then, now, without), strict=True))
         self.difference = furthest(picture.trace, config, i, picture.n)
         self.later = picture.n - 1 - i  # steps that have come since
