@@ -88,8 +88,8 @@ PAGES = [
     ),
     Fault(
         "cell-too-narrow", "pages", MACHINE,
-        "--size: min(.875rem, var(--wide) / 12.75, var(--h) * .86);",
-        "--size: min(.875rem, var(--wide) / 9, var(--h) * .86);",
+        "--size: min(var(--figures, .875rem), var(--wide) / 12.75, var(--h) * .86);",
+        "--size: min(var(--figures, .875rem), var(--wide) / 9, var(--h) * .86);",
         (f"{SWEEP}[kv-cache-en]",),
     ),
     Fault(
