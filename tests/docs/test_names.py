@@ -26,6 +26,7 @@ COMMON = {  # names that may stand in more than three modules, and why
     "load": "the public name, of any file of ours, and what reads one kind",
     "save": "the public name, of any file of ours, and what writes one kind",
     "states": "the numbers that a states.css is written with, and a filter that writes classes of states",
+    "can_be_asked": "what of a lesson can be asked where it comes from, for the rules of the lens",
     "asks": "the questions of a lesson",
     "TASKS": "the exercises of a lesson",
     "ASKED": "what can be asked where it comes from, on a page",
