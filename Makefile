@@ -57,7 +57,7 @@ validator: $(VENV)/test
 	$(RUN) -m tests.browser.validator
 
 references: $(REFERENCES)/ready # with EVERYTHING=1 on all examples, and by thousands what caches must hold
-	$(REFERENCES)/bin/python -m pytest -m references tests/references
+	$(REFERENCES)/bin/python -m pytest -n auto --dist worksteal -m references tests/references
 	$(if $(EVERYTHING),THOUSANDS=1 $(REFERENCES)/bin/python -m pytest --timeout 1200 tests/caches tests/serving/test_engine.py)
 
 hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
@@ -97,8 +97,12 @@ $(VENV)/test: pyproject.toml tests/constraints/test.txt | $(VENV)/bin/python
 	$(RUN) $(INSTALL) $(call PINNED,test) -e ".[test]"
 	touch $@ $(VENV)/site
 
-$(REFERENCES)/ready: pyproject.toml tests/constraints/references.txt
+$(REFERENCES)/packages: tests/constraints/references.txt # all but ours, which may come while tests run
 	$(PYTHON) -m venv $(REFERENCES)
+	$(if $(PINNED),$(REFERENCES)/bin/python $(INSTALL) -r $<)
+	touch $@
+
+$(REFERENCES)/ready: pyproject.toml $(REFERENCES)/packages
 	$(REFERENCES)/bin/python $(INSTALL) $(call PINNED,references) -e ".[references]"
 	touch $@
 
