@@ -5,12 +5,13 @@ python -m tests.references.test_in_your_code        records anew, and renews the
 
 import json
 from importlib.metadata import version
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
 from microgpt.course.in_your_code.lines import ID_BYTES, NUMBER_BYTES
-from microgpt.decode import recompute
+from microgpt.decode import generate, recompute
 from microgpt.weights import shipped
 from tests.references.pytorch import torch, transformers
 from tests.support.listings import (
@@ -30,6 +31,8 @@ from tests.support.listings import (
 )
 
 pytestmark = pytest.mark.references
+
+Turns: TypeAlias = tuple[tuple[int, str], ...]  # messages that stay, and what the user says
 
 
 def versions() -> dict[str, str]:
@@ -59,22 +62,42 @@ def test_a_loop_ends_with_the_logits_of_our_model(name: str, prompt: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("prompts", "kept"),
+    ("turns", "kept"),
     [
-        (("The", "The sun"), [0, 2]),  # the next one begins with all of the last
-        (("The sun", "The cat"), [0, 2]),
-        (("The sun", "The"), [0, 1]),
-        (("The sun", "The sun"), [0, 2]),
-        (("", ""), [0, 0]),  # a single id, which must run
+        (((0, "The"), (0, "The sun")), [0, 2]),  # the next one begins with all of the last
+        (((0, "The sun"), (0, "The cat")), [0, 2]),
+        (((0, "The sun"), (0, "The")), [0, 1]),
+        (((0, "The sun"), (0, "The sun")), [0, 2]),
+        (((0, ""), (0, "")), [0, 0]),  # a single id, which must run
     ],
 )
-def test_turns_keep_all_that_they_can_and_leave_one_to_run(prompts: tuple[str, str], kept: list[int]) -> None:
-    """The listing prints whether the logits of each are those of the prompt alone."""
-    source = (FOLDER / "two_turns.py").read_text("utf-8")
-    own = source[source.index("prompts = (") : source.index("held, past")]
-    lines = names_of("two_turns", (own, f"prompts = {prompts}\n"))["printed"].splitlines()
-    assert [int(line.split()[1]) for line in lines] == kept
-    assert all(line.endswith("same logits: True") for line in lines)
+def test_turns_keep_all_that_they_can_and_leave_one_to_run(turns: Turns, kept: list[int]) -> None:
+    """The listing prints whether each answer is that from scratch."""
+    lines = play(turns)["printed"].splitlines()
+    assert [int(line.split()[3]) for line in lines] == kept
+    assert all(line.endswith("as from scratch: True") for line in lines)
+
+
+@pytest.mark.parametrize("turns", [((0, "The sun"), (2, "The cat")), ((0, "The cat is"), (2, ""), (4, "The girl"))])
+def test_a_turn_that_goes_on_finds_all_rows_and_is_answered_as_our_model_answers(turns: Turns) -> None:
+    found, ours = play(turns), shipped("stories")
+    rows = [[int(n) for n in line.split()[1:6:2]] for line in found["printed"].splitlines()]
+    assert all(held == kept for held, kept, _ in rows) and sum(rows[-1][1:]) == len(found["ids"])
+    end = ours.tokenizer.start
+    assert found["said"] == list(generate(ours.params, ours.config, found["ids"], 8, stop=end))
+
+
+def play(turns: Turns) -> dict[str, Any]:
+    """The chat with these turns."""
+    text = (FOLDER / "chat.py").read_text("utf-8")
+    return names_of("chat", (text[text.index("turns = (") : text.index("messages, held")], f"turns = {turns}\n"))
+
+
+def test_a_length_that_is_made_a_variable_still_takes_more_graphs_than_a_static_one() -> None:
+    lines = names_of("static_cache", (", dynamic=False", ""))["printed"].splitlines()
+    grown, fixed = (int(line.split()[-1]) for line in lines)
+    recorded = [int(line.split()[-1]) for line in RECORDED["printed"]["static_cache"].splitlines()]
+    assert fixed == recorded[1] < grown < recorded[0]
 
 
 def test_padding_of_none_changes_nothing() -> None:

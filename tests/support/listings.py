@@ -24,7 +24,7 @@ RECORDED = json.loads(PRINTED.read_text("utf-8")) if PRINTED.exists() else {}
 SHARED = {"plain_parts", "stories_as_llama"}  # what others import; they print nothing
 
 
-PLAIN = ("plain", "package", "growing")  # that need NumPy alone
+PLAIN = ("plain", "package", "sampling", "growing")  # that need NumPy alone
 PROMPT = "The next day is bright"  # which all loops begin with
 LIMITS = ("", "The next day is bright and the sun is warm . the next day is bright and the cat")  # one id; all rows
 

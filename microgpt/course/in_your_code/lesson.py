@@ -41,8 +41,8 @@ LOOPS = {  # the listings of the widget -> their name, and what its lines have t
 IN_SPANISH = {  # what the listings of the Spanish page have in place of ours, with its model: the text, and its words
     '"stories"': '"cuentos"',
     "The next day is bright": "El nuevo día es frío",
-    "and the sun is": "y la nieve es",
-    "and the girl is": "y la niña está",
+    "The cat is": "El gato está",
+    "The girl is": "La niña está",
     "The cat": "El gato",
     "vocab_size=99": "vocab_size=112",
     "token_id=98": "token_id=111",
@@ -80,6 +80,14 @@ class LoopRow(NamedTuple):
     shape: str  # of the keys, and of the values, of a layer
 
 
+class Turn(NamedTuple):
+    """One turn of the chat: rows that are cached, those of them that serve it, and the ids that go in."""
+
+    held: int
+    kept: int
+    fed: int
+
+
 class View:
     """One text, with a table a pass."""
 
@@ -110,6 +118,9 @@ class View:
         self.more = {name: listing(name, model) for name in others()}  # listings of the prose, by their names
         self.versions = record()["versions"]
         self.padded = padding_runs(model)
+        self.turns = turns(model)
+        # compiled by torch.compile: with a cache that grows, and with a static one
+        self.graphs = [int(line.split()[-1]) for line in prints(model)["static_cache"].splitlines()]
         # bytes written for such a text, if the cache is a new array at every step
         self.grown = rows * N_LONG * (N_LONG + 1) // 2
         self.reserved = rows * N_LONG  # if the room is there from the start
@@ -176,6 +187,11 @@ def table(config: Config, one: LoopRow) -> Table:
     kept = config.n_kv_head * one.length * config.head_dim
     rows = [(f"{part} {layer}", one.shape, kept) for layer in range(config.n_layer) for part in "KV"]
     return Table(TABLE_HEAD, rows, 2)
+
+
+def turns(model: str) -> list[Turn]:
+    """Those of the chat, as the listing prints them."""
+    return [Turn(*map(int, line.split()[1:6:2])) for line in prints(model)["chat"].splitlines()]
 
 
 def padding_runs(model: str) -> list[tuple[float, str, float]]:

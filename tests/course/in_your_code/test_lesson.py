@@ -15,7 +15,7 @@ from microgpt.course import page
 from microgpt.course.in_your_code.growth import LARGE_MODEL, N_LONG
 from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, view
 from microgpt.course.in_your_code.lines import LINES
-from microgpt.decode import recompute
+from microgpt.decode import probabilities, recompute
 from microgpt.model import forward
 from microgpt.viz import views
 from microgpt.viz.rendering.draw import thumb
@@ -78,6 +78,28 @@ def test_what_grows_begins_with_nothing() -> None:
     assert names_of("growing", ("= 2, 24, 8", "= 2, 0, 8"))["written"] == 0
 
 
+@pytest.mark.parametrize(("prompt", "limit", "seed"), [(PROMPT, 6, 0), ("", 6, 1), (LIMITS[1], 5, 2), (PROMPT, 1, 3)])
+def test_what_is_drawn_is_drawn_by_its_probabilities_until_the_end_token_or_the_limit(
+    prompt: str, limit: int, seed: int
+) -> None:
+    """Each token again, without a cache: where a number from the same generator falls in the sum of probabilities."""
+    swaps = (PROMPT, prompt), ("max_new_tokens = 6", f"max_new_tokens = {limit}"), ("rng(0)", f"rng({seed})")
+    found, model = names_of("sampling", *swaps), shipped("stories")
+    rng, ids = np.random.default_rng(seed), model.tokenizer.encode(prompt)
+    for token in found["drawn"]:
+        sums = probabilities(recompute(model.params, model.config, ids), found["T"]).cumsum()
+        assert int((sums / sums[-1]).searchsorted(rng.random(), side="right")) == token
+        ids = [*ids, token]
+    *before, last = found["drawn"]
+    assert model.tokenizer.start not in before and len(found["drawn"]) <= limit
+    assert len(found["drawn"]) == limit or last == model.tokenizer.start
+
+
+def test_drawn_with_hardly_any_temperature_it_is_greedy() -> None:
+    found = names_of("sampling", ("(0.5, 1.0, 2.0)", "(1e-6,)"))["drawn"]
+    assert found[:N_NEW] == names_of("package")["ids"][-N_NEW:]
+
+
 def test_the_notebook_is_made_of_the_listings_and_prints_the_same() -> None:
     notebook = json.loads(NOTEBOOK.read_text("utf-8"))
     assert notebook == renewed()
@@ -119,7 +141,7 @@ def test_all_loops_write_the_same_text_in_the_words_of_the_page(lang: str) -> No
     assert masked[0] == right[0] == right[2] == 0 < masked[2]
     for one in (*shown.listings, *shown.more.values()):  # none speaks another language
         listed = "\n".join(line.text for line in one.lines)
-        assert lang == "en" or not re.search('"(stories"|The (next|cat))', listed), one.name
+        assert lang == "en" or not re.search('"(stories"|The (next|cat|girl))', listed), one.name
 
 
 def test_the_picture_is_that_of_the_listings(shown: View) -> None:
@@ -201,6 +223,10 @@ def test_the_page_says_what_was_run(shown: View) -> None:
     assert f"here {last.shape} at the end" in said_on(OURS)["shape"]
     assert "same loss: True" in RECORDED["printed"]["checkpointing"]
     assert "cache with checkpointing: None" in RECORDED["printed"]["checkpointing"]
-    turns = RECORDED["printed"]["two_turns"].splitlines()
-    assert len(turns) == 4 and all(turn.endswith("same logits: True") for turn in turns)
+    turns = RECORDED["printed"]["chat"].splitlines()
+    assert len(turns) == 4 and all(turn.endswith("as from scratch: True") for turn in turns)
+    assert shown.turns[1].kept == shown.turns[1].held and shown.turns[3].fed == 1
+    assert "all 12 cached rows serve it, and 4 ids go in" in said_on(OURS)["limits"]
+    assert "14 of 18 rows serve it" in said_on(OURS)["limits"]
+    assert "a DynamicCache takes 6 graphs, one per pass, and a StaticCache 2" in said_on(OURS)["static"]
     assert all(version in said_on(OURS)["check"] for version in RECORDED["versions"].values())
