@@ -1,7 +1,9 @@
 """Training and the cache: the masked pass, what the cached rows learn, three mistakes; live, the training itself."""
 
+import json
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +24,9 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import Model, is_own, shipped
 
 __all__ = ["HOOKS", "view"]
+HERE = Path(__file__).parent
+LOOP = (HERE / "listings" / "loop.py").read_text("utf-8").rstrip("\n")  # the training loop, as a test runs it
+LOOP_PRINTS = json.loads((HERE / "printed.json").read_text("utf-8"))["loop"].rstrip("\n")
 SHOWN_LAYER, ROUNDING = 0, 1e-12
 FIRST_STEP, LIVE, DETACHED = 0, 0, 1  # of what can be chosen: the first step; rows with their history, and without
 

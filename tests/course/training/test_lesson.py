@@ -2,20 +2,27 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from microgpt.config import Array
+from microgpt.config import Array, split
+from microgpt.course import page
 from microgpt.course.training import lesson as training
 from microgpt.course.training import live
+from microgpt.experiments.gradient import losses
 from microgpt.experiments.mistakes import logits_of
+from microgpt.recipes import first_thousand
+from microgpt.train import loss_and_grads
+from microgpt.viz import views
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import percent
 from microgpt.weights import Model, shipped
-from tests.support.pages import drawn, find
+from tests.support.listings import run_python
+from tests.support.pages import drawn, find, folded, text, tree_of
 
 FIELDS = {"page": "training", "model": "names", "prompt": "emma"}
 
@@ -70,6 +77,30 @@ def test_reset_begins_anew_and_a_text_of_the_readers_own_leaves_training_alone()
     _, patches = send(state, "train")
     assert "3.2209" in patches["#trained"]["html"]
     assert 'id="stepper"' in send({"steps": 100}, "watch")[1]["#watch"]["html"]
+
+
+def test_the_loop_that_is_shown_runs_and_prints_what_the_page_says() -> None:
+    ours = page("training")
+    shown = views.of(ours)
+    assert isinstance(shown, training.View)
+    assert run_python(str(training.HERE / "listings" / "loop.py")).rstrip("\n") == training.LOOP_PRINTS
+    (block,) = (one for one in tree_of(ours).iter("details") if one.get("id") == "right-loop")
+    assert training.LOOP in text(block) and f"It prints: {training.LOOP_PRINTS}." in folded(block)
+    assert f"first {shown.first_loss:.4f}," in training.LOOP_PRINTS
+
+
+def test_the_loop_that_is_shown_has_the_loss_of_training_and_of_names_that_are_cached_anew() -> None:
+    """Step by step, with gradients as training makes them; the losses of a name through a cache of its own, too."""
+    found, run = dict[str, Any](), first_thousand()
+    exec(compile(training.LOOP, "loop.py", "exec"), found)
+    gradient = np.zeros_like(run.vector)
+    params, grads = split(run.vector, run.config), split(gradient, run.config)
+    for loss, ids in zip(found["losses"], run.texts, strict=False):
+        assert loss == pytest.approx(losses(params, run.config, ids, cached=True).mean(), abs=1e-12)
+        assert loss == pytest.approx(loss_and_grads(params, run.config, ids, grads), abs=1e-12)
+        run.vector[:] -= 0.1 * gradient
+    assert np.allclose(found["vector"], run.vector, rtol=0, atol=1e-12)
+    assert np.mean(found["losses"][-50:]) < found["losses"][0] - 0.5
 
 
 @pytest.mark.parametrize("model", ["names", "names-deep", "stories"])
