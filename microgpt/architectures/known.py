@@ -23,24 +23,24 @@ GEMMA3: dict[str, Any] = dict(qk_norm=True, tied=True)
 OSS: dict[str, Any] = dict(qkv_bias=True, wo_bias=True)
 
 
-def mixed(n_layer: int, every: int, window: int) -> tuple[int, ...]:
+def alternate(n_layer: int, every: int, window: int) -> tuple[int, ...]:
     """Windows of layers of which each `every`th sees all."""
     return tuple(window if (layer + 1) % every else 0 for layer in range(n_layer))
 
 
 def gemma(n_layer: int, every: int, window: int) -> dict[str, Any]:
     """What Gemma 2 and 3 have beside a Config."""
-    return dict(layer_windows=mixed(n_layer, every, window), norms_behind=True)
+    return dict(layer_windows=alternate(n_layer, every, window), norms_behind=True)
 
 
 def oss(n_layer: int, n: int) -> dict[str, Any]:
     experts = Experts(n, 4, 2880, bias=True, own_bias=True)
-    return dict(layer_windows=mixed(n_layer, 2, 128), sinks=True, experts=experts)
+    return dict(layer_windows=alternate(n_layer, 2, 128), sinks=True, experts=experts)
 
 
 def llama4(n: int, plain: tuple[int, ...] = ()) -> dict[str, Any]:
     """A layer of it reads its own chunk alone, which is at most as long as a window."""
-    return dict(layer_windows=mixed(48, 4, 8192), experts=Experts(n, 1, 8192, shared=1, plain=plain))
+    return dict(layer_windows=alternate(48, 4, 8192), experts=Experts(n, 1, 8192, shared=1, plain=plain))
 
 
 def llama(*sizes: int, **more: Any) -> Config:
@@ -148,4 +148,4 @@ PRESETS: dict[str, Architecture] = {
     )
 }
 # those that the first lessons show; the form of the lesson on memory, and the one on long texts, have all
-FEW = tuple(PRESETS)[:8]
+FIRST_PRESETS = tuple(PRESETS)[:8]

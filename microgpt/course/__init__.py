@@ -47,7 +47,7 @@ COURSE_PARTS = (
         N_("What it costs"),
         N_("The cache is paid for in memory and in reading. How much, and what helps?"),
         "exercises-cost",
-        ("prefill_and_decode", "memory", "fewer_heads", "most_read"),
+        ("prefill_and_decode", "memory", "fewer_heads", "long_texts", "most_read"),
     ),
     CoursePart(
         N_("In your code"),

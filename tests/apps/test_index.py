@@ -23,7 +23,7 @@ from tests.support.figures import boxes_of
 from tests.support.pages import classes, find, folded, numbers, parse, recorded, text, tree_of, view_of
 
 FRONT = page("index")
-NAMES = r"GPT-2 124M|SmolLM2-135M|Llama-3-8B"
+NAMES = r"GPT-2 124M|SmolLM2-135M|Llama-3(\.1)?-8B"
 
 
 TRACE = recorded(FRONT.model, FRONT.prompt).trace

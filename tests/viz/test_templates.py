@@ -16,8 +16,8 @@ from tests.support.templates import parsed, templates
 
 TEMPLATES = templates("html", "svg")
 # names that hold a digit, and widths in pixels
-NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|FP\d+|\d+px"
-NAMES += r"|EAGLE-\d|T5-XXL|Qwen3-Next|H2O"
+NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d(\.\d)?-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|FP\d+|\d+px"
+NAMES += r"|EAGLE-\d|T5-XXL|Qwen3-Next|H2O|\b(8|128)k\b|\b1M\b"
 
 PLACE = "a place in a row of facts that has no name there"
 # What templates type today: how often in all of them, and why. What is new fails, and so does a line for what is gone.

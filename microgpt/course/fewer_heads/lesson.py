@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from microgpt.architectures.known import FEW, PRESETS
+from microgpt.architectures.known import FIRST_PRESETS, PRESETS
 from microgpt.config import param_shapes
 from microgpt.cost import PARTS, step_macs
 from microgpt.course.fewer_heads import training
@@ -77,7 +77,7 @@ class View:
         self.shapes = {n: {name: found[f"layer0.{name}"] for name in MATRICES} for n, found in shapes.items()}
         self.smol = variants[published]  # as published
         self.misread = c.n_embd // c.n_kv_head
-        self.known = [PRESETS[name] for name in FEW]
+        self.known = [PRESETS[name] for name in FIRST_PRESETS]
         self.deepseek = latent
         self.quotient = latent.config.n_embd // latent.config.n_head  # what its head_dim would be by that
         self.pair = 2 * latent.config.head_dim  # numbers of one key head and one value head

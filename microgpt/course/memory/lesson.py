@@ -8,7 +8,7 @@ import numpy as np
 
 from microgpt.architectures import Architecture
 from microgpt.architectures.config_json import from_config_json
-from microgpt.architectures.known import FEW, PRESETS
+from microgpt.architectures.known import FIRST_PRESETS, PRESETS
 from microgpt.cost import kv_bytes
 from microgpt.course.memory.questions import asks
 from microgpt.errors import N_, UserError
@@ -106,7 +106,7 @@ class View:
             """Numbers that one head holds, from the shapes of what joined the cache."""
             return sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer))  # type: ignore[union-attr]
 
-        models = sorted((PRESETS[name] for name in FEW), key=Architecture.bytes_per_token)
+        models = sorted((PRESETS[name] for name in FIRST_PRESETS), key=Architecture.bytes_per_token)
         known = {one.name: ModelShape(one) for one in models}
         names = list(known)
         self.trace, self.n, self.names = trace, n, names

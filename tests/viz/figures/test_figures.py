@@ -232,6 +232,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return list(view.words)
     if widget == "latent_row":
         return list(view.tokens)
+    if widget == "long_texts":
+        return [size_text(view.base.costs[i].cache), size_text(view.base.shape.weights)]
     if widget == "reading_limit":
         return [whole(step.batch) for step in view.cases[i].steps]
     if widget == "fewer_bits":
