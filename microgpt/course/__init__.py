@@ -70,6 +70,7 @@ COURSE_PARTS = (
             "latent_row",
             "reading_limit",
             "no_cache",
+            "on_your_server",
         ),
     ),
 )

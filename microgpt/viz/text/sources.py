@@ -76,6 +76,8 @@ SOURCES = {
     "picogpt": Source("picoGPT", "Jay Mody", "2023", CODE, f"{GITHUB}jaymody/picoGPT"),
     "transformers": Source("Transformers", "Hugging Face", "2018", CODE, f"{GITHUB}huggingface/transformers"),
     "vllm": Source("vLLM", "vLLM", "2023", CODE, f"{GITHUB}vllm-project/vllm"),
+    "vllm-log": Source("vLLM, what it logs of its KV cache: kv_cache_utils.py at 22df3a3, loggers.py of the same month", "vLLM", "September 2026", CODE, f"{GITHUB}vllm-project/vllm/blob/22df3a3/vllm/v1/core/kv_cache_utils.py"),
+    "vllm-tuning": Source("vLLM 0.17.1: Optimization and Tuning", "vLLM", "2026", CODE, "https://docs.vllm.ai/en/v0.17.1/configuration/optimization/"),
     "llama.cpp": Source("llama.cpp", "ggml", "2023", CODE, f"{GITHUB}ggml-org/llama.cpp"),
     "nano-vllm": Source("nano-vllm", "GeeeekExplorer", "2025", CODE, f"{GITHUB}GeeeekExplorer/nano-vllm"),
     "sglang": Source("SGLang", "SGLang", "2024", CODE, f"{GITHUB}sgl-project/sglang"),
@@ -85,6 +87,8 @@ SOURCES = {
     "llama3": Source("Llama-3-8B", "Meta", "2024", MODEL_CARD, f"{MODELS}meta-llama/Meta-Llama-3-8B"),
     "llama4": Source("Llama-4-Scout-17B-16E", "Meta", "2025", MODEL_CARD, f"{MODELS}meta-llama/Llama-4-Scout-17B-16E"),
     "gemma3n": Source("Gemma-3n-E4B", "Google", "2025", MODEL_CARD, f"{MODELS}google/gemma-3n-E4B"),
+    "llama3.1": Source("Llama-3.1-8B", "Meta", "2024", MODEL_CARD, f"{MODELS}meta-llama/Llama-3.1-8B"),
     "h100": Source("H100 Tensor Core GPU", "NVIDIA", "2022", SHEET, "https://www.nvidia.com/en-us/data-center/h100/"),
     "a100": Source("A100 Tensor Core GPU", "NVIDIA", "2021", SHEET, "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf"),
+    "a10": Source("A10 Tensor Core GPU", "NVIDIA", "2021", SHEET, "https://www.nvidia.com/en-us/data-center/products/a10-gpu/"),
 }  # fmt: skip
