@@ -38,6 +38,8 @@ PROCESSORS = {
         Processor("H200", 989e12, 4.8e12, 141 * 10**9, "NVIDIA H200 data sheet"),
     )
 }
+LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes per second, one way
+HALF_SPEED = 0.5  # of the peak, at which a prompt is computed again
 SIZE = 2  # bytes a number
 PER_MAC = 2  # operations: a multiplication and an addition
 

@@ -11,11 +11,13 @@ PAGE = Page(
         "An engine such as vLLM says as it starts how many tokens its KV cache holds, and every few seconds how full "
         "it is. Here each number of such a log is computed from the model, the GPU and the settings."
     ),
+    model="names",
+    prompt="emma",
     try_=N_("go through the log line by line, and look for the moment at which the cache is full."),
     notice=N_("the server holds fewer than three texts of the longest kind, and runs ten times as many at once."),
-    needs=("pages", "shared-prefixes", "many-at-once"),
+    needs=("shared-prefixes", "many-at-once"),
     sources=("vllm-log", "vllm-tuning", "llama3.1", "a10", "distserve"),
     live="",
-    models=(),
+    models=("names",),
     figures=("settings",),
 )

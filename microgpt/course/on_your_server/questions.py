@@ -57,4 +57,4 @@ def log() -> Numbers:
     )
 
 
-TASKS = (Task("log", N_("A log on paper"), 9, "compute", 15, 9, log),)
+TASKS = (Task("log", N_("A log on paper"), 9, "compute", 10, 9, log),)

@@ -1,5 +1,7 @@
-"""A server at work: requests that come at a steady rate, then faster, then as before, and what the log says of them every
-few seconds. It is the scheduler that serves real texts, by the clock of a data sheet. Knows no HTML."""
+"""A server at work: requests that come at a steady rate, then faster, then as before, and what the log says of them.
+
+It is the scheduler that serves real texts, by the clock of a data sheet. Knows no HTML.
+"""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ MODEL = replace(
 )
 GPU = Processor("A10", 125e12, 600e9, 24 * 10**9, "NVIDIA A10 data sheet")
 DTYPES = {"auto": SIZE, "fp8": 1}  # --kv-cache-dtype -> bytes per number
+ADVICE = "Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine."
 LineParts: TypeAlias = list[tuple[str, str]]  # of a line: words, and the figure after them
 
 
@@ -84,7 +85,10 @@ class Start:
             ("), (", f"{gib(self.needed)} GiB"),
             (" KV cache is needed, which is larger than the available KV cache memory (", f"{gib(self.left)} GiB"),
             ("). Based on the available memory, the estimated maximum model length is ", f"{self.tokens}"),
-            (". Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.", ""),
+            (
+                ". Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
+                "",
+            ),
         ]
         return [*found, error]
 

@@ -14,6 +14,8 @@ from microgpt.course.reading_limit.dealing import processors, trays
 from microgpt.course.reading_limit.questions import asks
 from microgpt.course.reading_limit.roofline import drawing
 from microgpt.serving.hardware import (
+    HALF_SPEED,
+    LINKS,
     PER_MAC,
     PROCESSORS,
     decoding,
@@ -37,8 +39,6 @@ ASKED = tuple(f"b{i}" for i in range(len(BATCHES)))  # batches that can be asked
 GB = 10**9
 SPEED, PEAK = PROCESSORS[GPU].bandwidth / GB / 1000, PROCESSORS[GPU].operations / GB / 1000  # GB per ms, and operations
 RANKS = (1, 2, 4)
-LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes per second, one way
-HALF_SPEED = 0.5  # of the peak, at which a prompt is computed again
 OTHERS = ("Llama-2-7B", "Llama-3-8B", "Llama-3-70B")
 PAPER = (7.4, 12.6)  # DistServe: times the requests, or times as tight a limit
 ALL = 1.0

@@ -24,7 +24,7 @@ from microgpt.viz.figures import figure, figure_file, of_run, panel_times
 from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import heat, number, percent, shape_text, size_text, whole
+from microgpt.viz.text.formats import heat, number, percent, shape_text, share_text, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
 from tests.support.examples import examples
@@ -217,6 +217,9 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         for p in way.phases:
             found += [p.name, *(whole(x) for x in (p.passes, p.tokens, p.macs, p.bytes)), number(p.intensity)]
         return found
+    if widget == "on_your_server":
+        told = [f"{share_text(stop.line.usage)} %" for stop in view.stops if stop.at <= i]
+        return [f"weights, {size_text(view.start.weights)}", *told]
     if widget == "memory":
         one = view.known[i]
         found = [whole(x) for x in (*(factor.n for factor in one.factors), one.per_token, one.model.n_params)]
