@@ -7,39 +7,48 @@ from typing import NamedTuple, TypeAlias
 
 from microgpt.course.on_your_server import start as start
 from microgpt.course.on_your_server.questions import asks
-from microgpt.course.on_your_server.service import GROUPS, LIMITS, SEED, SHARED, LogLine, Service, service
-from microgpt.course.on_your_server.start import GPU, MODEL, ServerSettings, Start
+from microgpt.course.on_your_server.service import (
+    DRAWN_FROM,
+    LIMITS,
+    SYSTEM_PROMPTS,
+    SYSTEM_TOKENS,
+    LogLine,
+    Service,
+    service,
+)
+from microgpt.course.on_your_server.start import GPU, SERVED_MODEL, ServerSettings, Start
 from microgpt.errors import N_
 from microgpt.serving.hardware import HALF_SPEED, LINKS, lower_bound, prefilling
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 
-__all__ = ["GROUPS", "SEED", "SHARED"]
+__all__ = ["SYSTEM_PROMPTS", "DRAWN_FROM", "SYSTEM_TOKENS"]
 
-GB = 10**9
-MORE_IN_A_UNIT = start.GIB / GB - 1  # of what the log counts in, than of a GB; as a share
+BYTES_OF_GB = 10**9
+MORE_IN_A_UNIT = start.GIB / BYTES_OF_GB - 1  # of what the log counts in, than of a GB; as a share
+COMMAND = "$ vllm serve"
 AS_OF, DEFAULT, FORMER = "2026", 0.92, 0.9  # vLLM's default for the utilisation, and what it was before
-MOST = 99  # the percentile beside each median
-PLAIN = ServerSettings(DEFAULT, MODEL.config.n_ctx)  # what holds if nothing is set
+SLOWEST = 99  # the percentile beside each median
+PLAIN = ServerSettings(DEFAULT, SERVED_MODEL.config.n_ctx)  # what holds if nothing is set
 WEIGHTS_LINE, MEMORY_LINE, SIZE_LINE = range(3)  # of a start
-PARTS = ("part1", "part2", "kv")  # of a GPU's memory, in order: weights, activations, rows
+MEMORY_PARTS = ("part1", "part2", "kv")  # of a GPU's memory, in order: weights, activations, rows
 UTILISATIONS, SECOND_RUN = (0.8, 0.9, 0.95), 1  # of runs that are compared, the first with the second
 MORE_MEMORY = UTILISATIONS[SECOND_RUN] / UTILISATIONS[0] - 1  # of the second, than of the first; as a share
 TRIED = (  # settings, of which some do not start; each is named by what it has unlike the first
-    ServerSettings(0.9, MODEL.config.n_ctx),
-    ServerSettings(0.95, MODEL.config.n_ctx),
+    ServerSettings(0.9, SERVED_MODEL.config.n_ctx),
+    ServerSettings(0.95, SERVED_MODEL.config.n_ctx),
     ServerSettings(0.9, 32768),
-    ServerSettings(0.9, MODEL.config.n_ctx, "fp8"),
+    ServerSettings(0.9, SERVED_MODEL.config.n_ctx, "fp8"),
     ServerSettings(0.9, 65536, "fp8"),
-    ServerSettings(0.9, MODEL.config.n_ctx, tensor_parallel_size=2),
+    ServerSettings(0.9, SERVED_MODEL.config.n_ctx, tensor_parallel_size=2),
 )
 BASE, UTILISED, SHORTER, HALVED, BOTH, TWO = range(len(TRIED))
 OLDER_ERROR = "The model's max seq len is larger than the maximum number of tokens that can be stored in KV cache"
 HALF_ROWS = "--kv-cache-dtype fp8"
-PROMPT = 8192  # tokens whose rows are moved, or computed again
+MOVED_TOKENS = 8192  # tokens whose rows are moved, or computed again
 TIERS = {"gpu": GPU.bandwidth, "host": LINKS["pcie"] / 2, "disk": LINKS["disk"]}  # bytes per second; PCIe 4, half of 5
-NETWORK = round(8 * LINKS["network"] / GB)  # gigabits per second
+NETWORK = round(8 * LINKS["network"] / BYTES_OF_GB)  # gigabits per second
 MONTH = "2026-11"
 SELLERS = (  # of a beginning that is kept: who sells it, how long it stays, from how many tokens on, in which steps
     (N_("Anthropic"), N_("5 minutes or 1 hour, as ordered"), N_("512 to 4,096, by model"), N_("a mark in the prompt")),
@@ -59,7 +68,7 @@ class Run(NamedTuple):
     each: list[Time]  # for a later one, the same
 
 
-class Stop(NamedTuple):
+class ServiceLine(NamedTuple):
     """A line of the log that tells of the service, and its place in the log."""
 
     at: int
@@ -81,7 +90,7 @@ class View:
     def __init__(self, settings: Settings) -> None:
         first = Start(ServerSettings())
         served = service(first.settings)
-        stops = [Stop(at, line) for at, line in enumerate(served.lines, len(first.lines))]
+        stops = [ServiceLine(at, line) for at, line in enumerate(served.lines, len(first.lines))]
         fullest = max(stops, key=lambda stop: stop.line.usage)
         self.start, self.served, self.stops, self.fullest = first, served, stops, fullest
         self.log = [*first.lines, *(stop.line.parts for stop in stops)]
@@ -90,9 +99,9 @@ class View:
             Choice("line", range(len(self.log)), fullest.at),
             Choice("setting", range(len(TRIED)), BASE, in_figure=False),
         )
-        self.trace = Trace({"model": MODEL.name, "log": ["".join(map("".join, parts)) for parts in self.log]})
+        self.trace = Trace({"model": SERVED_MODEL.name, "log": ["".join(map("".join, parts)) for parts in self.log]})
         self.used = [line.usage if line else 0.0 for line in self.service_lines]  # share of the rows, line by line
-        self.gb = [part / GB for part in (first.weights, first.activations, first.left)]
+        self.gb = [part / BYTES_OF_GB for part in (first.weights, first.activations, first.left)]
         self.lens = list(accumulate(first.shares))[1:]  # where rows begin and end in the memory of the GPU
         self.marks = [n / first.texts for n in range(1, int(first.texts) + 1)]  # where texts of the longest kind end
         self.tried = [Start(one) for one in TRIED]
@@ -134,22 +143,22 @@ class View:
     @property
     def again(self) -> float:
         """Tokens per second whose rows are computed again."""
-        return computed_again()
+        return recompute_rate()
 
     @property
     def even(self) -> float:
         """Bytes per second from which on fetching is quicker."""
-        return computed_again() * MODEL.bytes_per_token()
+        return recompute_rate() * SERVED_MODEL.bytes_per_token()
 
     @property
-    def moved(self) -> int:
+    def prompt_bytes(self) -> int:
         """Bytes of the rows of a prompt."""
-        return PROMPT * MODEL.bytes_per_token()
+        return MOVED_TOKENS * SERVED_MODEL.bytes_per_token()
 
     @property
-    def sent(self) -> float:
+    def network_time(self) -> float:
         """Milliseconds in which they cross the network."""
-        return 1000 * self.moved / LINKS["network"]
+        return 1000 * self.prompt_bytes / LINKS["network"]
 
 
 view = View
@@ -161,12 +170,12 @@ def run(settings: ServerSettings) -> Run:
     return Run(Start(settings), served, first, each)
 
 
-def computed_again() -> float:
-    return PROMPT * HALF_SPEED * GPU.operations / lower_bound(MODEL, prefilling(PROMPT)).operations
+def recompute_rate() -> float:
+    return MOVED_TOKENS * HALF_SPEED * GPU.operations / lower_bound(SERVED_MODEL, prefilling(MOVED_TOKENS)).operations
 
 
 def tiers() -> list[Tier]:
-    again, per_token = computed_again(), MODEL.bytes_per_token()
+    again, per_token = recompute_rate(), SERVED_MODEL.bytes_per_token()
     return [Tier(name, speed, speed / per_token, speed / per_token / again) for name, speed in TIERS.items()]
 
 

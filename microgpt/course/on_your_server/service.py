@@ -11,11 +11,11 @@ from functools import cache
 from typing import NamedTuple
 
 from microgpt.course.on_your_server.start import (
-    BLOCK,
+    BLOCK_TOKENS,
     BUDGET,
     GPU,
-    MODEL,
     PLACES,
+    SERVED_MODEL,
     LineParts,
     ServerSettings,
     Start,
@@ -25,7 +25,7 @@ from microgpt.serving.simulate import GroupBlocks, Server, percentiles, requests
 
 EVERY = 10.0  # seconds from line to line
 PHASES = ((2.0, 50), (6.0, 100), (2.0, 40))  # requests per second, and how many come so
-GROUPS, SHARED, SEED = 2, 256, 0  # GROUPS system prompts of SHARED tokens
+SYSTEM_PROMPTS, SYSTEM_TOKENS, DRAWN_FROM = 2, 256, 0  # the prompts that requests begin with
 LIMITS = (1.0, 0.06)  # seconds until the first token, and per token after it, that readers are to see at most
 
 
@@ -89,14 +89,14 @@ class Watched(Server):
                 self.asked += request.prompt
                 self.found += request.computed
             self.ran += max(0, min(n, request.prompt - request.computed))
-        used = self.used_blocks()
+        used = self.count_used()
         Server._step(self, plan)
         self.texts += len(running) * (self.clock - begun)
         self.wrote += sum(request.written - before for request, before in written.items())
         if self.clock >= EVERY * (len(self.lines) + 1):
             self.note(running, used)
 
-    def used_blocks(self) -> int:
+    def count_used(self) -> int:
         """A beginning that is kept and that nobody reads is no longer in use."""
         memory = self.scheduler.memory
         assert isinstance(memory, GroupBlocks)
@@ -128,8 +128,8 @@ class Service:
     """A run: its log, and what the requests have seen. Times are in seconds."""
 
     def __init__(self, blocks: int) -> None:
-        drawn = draw()
-        server = Watched(MODEL, GPU, Scheduler(Policy(BUDGET, PLACES), GroupBlocks(blocks, BLOCK)))
+        drawn = arrivals()
+        server = Watched(SERVED_MODEL, GPU, Scheduler(Policy(BUDGET, PLACES), GroupBlocks(blocks, BLOCK_TOKENS)))
         for number, request in enumerate(drawn):
             server.advance(request.arrival)
             request.number, server.clock, server.times[request] = number, max(server.clock, request.arrival), []
@@ -160,11 +160,11 @@ def per_token(at: list[float]) -> float:
     return (at[-1] - at[0]) / (len(at) - 1) if len(at) > 1 else 0.0
 
 
-def draw() -> list[Request]:
+def arrivals() -> list[Request]:
     """All requests, phase after phase."""
     found, begin = list[Request](), 0.0
     for phase, (per_second, n) in enumerate(PHASES):
-        drawn = requests(n, per_second, SEED + phase, GROUPS, SHARED)
+        drawn = requests(n, per_second, DRAWN_FROM + phase, SYSTEM_PROMPTS, SYSTEM_TOKENS)
         for request in drawn:
             request.arrival += begin
         found += drawn

@@ -13,11 +13,11 @@ from microgpt.architectures.known import PRESETS
 from microgpt.serving.hardware import SIZE, Processor
 
 GIB = 2**30
-BLOCK = 16  # tokens, as vLLM has them unless told otherwise
+BLOCK_TOKENS = 16  # tokens, as vLLM has them unless told otherwise
 BUDGET, PLACES = 2048, 256  # tokens and texts of a pass, as vLLM has them on such a GPU
 GATED = 3  # numbers that a gated MLP makes for each of its n_mlp: gate, up, and their product
 # the shape is that of Llama-3-8B; what is longer is the context that it was trained for
-MODEL = replace(
+SERVED_MODEL = replace(
     PRESETS["Llama-3-8B"],
     name="Llama-3.1-8B",
     source="huggingface.co/meta-llama/Llama-3.1-8B config.json",
@@ -50,14 +50,14 @@ class Start:
         gpus, longest = settings.tensor_parallel_size, settings.max_model_len
         self.settings = settings
         self.budget = round(settings.gpu_memory_utilization * GPU.memory)  # that the server may have
-        self.weights = MODEL.weight_bytes() // gpus
-        self.activations = SIZE * GATED * MODEL.config.n_mlp * BUDGET // gpus  # of the largest pass, in one MLP
+        self.weights = SERVED_MODEL.weight_bytes() // gpus
+        self.activations = SIZE * GATED * SERVED_MODEL.config.n_mlp * BUDGET // gpus  # of the largest pass, in one MLP
         self.left = self.budget - self.weights - self.activations  # for K and V
-        self.per_token = MODEL.bytes_per_token(DTYPES[settings.kv_cache_dtype]) // gpus
-        self.blocks = self.left // (BLOCK * self.per_token)
-        self.tokens = BLOCK * self.blocks
-        self.texts = self.blocks / -(-longest // BLOCK)  # as long as allowed, that fit
-        self.needed = -(-longest // BLOCK) * BLOCK * self.per_token  # bytes of one of them
+        self.per_token = SERVED_MODEL.bytes_per_token(DTYPES[settings.kv_cache_dtype]) // gpus
+        self.blocks = self.left // (BLOCK_TOKENS * self.per_token)
+        self.tokens = BLOCK_TOKENS * self.blocks
+        self.texts = self.blocks / -(-longest // BLOCK_TOKENS)  # as long as allowed, that fit
+        self.needed = -(-longest // BLOCK_TOKENS) * BLOCK_TOKENS * self.per_token  # bytes of one of them
 
     @property
     def shares(self) -> tuple[float, float, float]:

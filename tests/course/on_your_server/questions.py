@@ -41,7 +41,7 @@ def ran(blocks: int, places: int) -> tuple[int, int, float]:
     """Preemptions, the most that wait, and the mean usage: the requests of the page, all steps as long as each other."""
     memory, waiting, used, steps = Blocks(blocks, 16), 0, 0.0, 0
     scheduler = Scheduler(Policy(BUDGET, places), memory)
-    coming = [replace(request, group="", shared=0) for request in service.draw()]
+    coming = [replace(request, group="", shared=0) for request in service.arrivals()]
     while coming or scheduler.running or scheduler.waiting:
         while coming and coming[0].arrival <= steps * 0.035:
             scheduler.add(coming.pop(0))
@@ -85,5 +85,5 @@ What is Little's law? the mean number that run is their rate times the mean time
 What is goodput? only answers within them are counted: 97 of 190\. Per second that is the goodput, 1\.16
 When is fetching rows quicker than computing them? so from 508\.6 MB per second on
 What is disaggregated serving? Prefill and decode can also run on different GPUs
-What does an API ask of a prompt that it keeps? A prompt below the floor is never found, and a pause above the lifetime pays for the whole beginning again
+What does an API ask of a prompt that it keeps? A prompt below the floor is never found, and after a pause longer than the lifetime you pay for the whole beginning again
 """

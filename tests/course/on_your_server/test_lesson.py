@@ -9,7 +9,7 @@ from microgpt.architectures import parameters
 from microgpt.course.on_your_server import service as at_work
 from microgpt.course.on_your_server.lesson import TRIED, UTILISATIONS
 from microgpt.course.on_your_server.service import EVERY, LIMITS, Service, service
-from microgpt.course.on_your_server.start import GPU, MODEL, ServerSettings, Start
+from microgpt.course.on_your_server.start import GPU, SERVED_MODEL, ServerSettings, Start
 from microgpt.serving.hardware import Load, lower_bound
 from microgpt.serving.scheduler import Policy, Request, Scheduler
 from microgpt.serving.simulate import GroupBlocks
@@ -19,10 +19,10 @@ ALL = sorted({*TRIED, *(ServerSettings(share) for share in UTILISATIONS), Server
 
 
 def test_the_model_is_as_its_config_json_has_it() -> None:
-    c = MODEL.config
+    c = SERVED_MODEL.config
     assert (c.n_layer, c.n_embd, c.n_head, c.n_kv_head, c.head_dim) == (32, 4096, 32, 8, 128)
     assert (c.n_mlp, c.n_ctx, c.vocab_size, c.tied) == (14336, 131072, 128256, False)
-    assert MODEL.n_params == 8_030_261_248  # as its card says
+    assert SERVED_MODEL.n_params == 8_030_261_248  # as its card says
 
 
 @pytest.mark.parametrize("settings", ALL, ids=str)
@@ -30,7 +30,7 @@ def test_a_start_hands_out_what_weights_and_the_largest_pass_leave(settings: Ser
     """Bytes are taken one kind after the other, then blocks one by one; each number of the log is one of them."""
     share, longest, dtype, gpus = settings
     found, free = Start(settings), 24e9 * share
-    for shape in parameters(MODEL).values():
+    for shape in parameters(SERVED_MODEL).values():
         size = 2.0
         for side in shape:
             size *= side
@@ -61,7 +61,7 @@ class Run:
 
     def __init__(self, blocks: int) -> None:
         memory = GroupBlocks(blocks, 16)
-        scheduler, coming = Scheduler(Policy(2048, 256), memory), at_work.draw()
+        scheduler, coming = Scheduler(Policy(2048, 256), memory), at_work.arrivals()
         self.n, self.clock, self.area = len(coming), 0.0, 0.0
         self.written, self.begun = dict[str, list[float]](), dict[str, float]()
         self.came = {one.name + one.group + str(one.arrival): one.arrival for one in coming}
@@ -82,7 +82,7 @@ class Run:
             )
             for request, _, _ in parts:
                 self.begun.setdefault(self.key(request), self.clock)
-            seconds = lower_bound(MODEL, load).seconds(GPU)
+            seconds = lower_bound(SERVED_MODEL, load).seconds(GPU)
             self.clock += seconds
             self.area += running * seconds
             self.most = max(self.most, running)
@@ -121,7 +121,7 @@ def test_littles_law_holds_and_what_is_apart_is_the_waiting_of_preempted_request
 def test_the_lines_of_the_service_add_up() -> None:
     """All tokens of answers are told by some line, but for those after the last; none is beyond its bounds."""
     seen = service(ServerSettings())
-    asked = at_work.draw()
+    asked = at_work.arrivals()
     told = since = 0.0
     for at, line in enumerate(seen.lines, 1):
         assert EVERY * at <= line.seconds < EVERY * at + 1
@@ -142,7 +142,7 @@ def test_more_room_takes_preemptions_away_and_keeps_more_within_the_limits(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The comparison of the page, and the same for other requests."""
-    monkeypatch.setattr(at_work, "SEED", seed)
+    monkeypatch.setattr(at_work, "DRAWN_FROM", seed)
     few, many = (Service(Start(ServerSettings(share)).blocks) for share in (0.8, 0.9))
     assert few.preemptions > many.preemptions and few.good < many.good
 
