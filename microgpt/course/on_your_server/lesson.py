@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import NamedTuple, TypeAlias
 
 from microgpt.course.on_your_server import start as start
 from microgpt.course.on_your_server.questions import asks
 from microgpt.course.on_your_server.service import (
     DRAWN_FROM,
+    EVERY,
     LIMITS,
+    PHASES,
     SYSTEM_PROMPTS,
     SYSTEM_TOKENS,
     LogLine,
@@ -23,13 +25,14 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 
-__all__ = ["SYSTEM_PROMPTS", "DRAWN_FROM", "SYSTEM_TOKENS"]
+__all__ = ["DRAWN_FROM", "EVERY", "SYSTEM_PROMPTS", "SYSTEM_TOKENS"]
 
 BYTES_OF_GB = 10**9
 MORE_IN_A_UNIT = start.GIB / BYTES_OF_GB - 1  # of what the log counts in, than of a GB; as a share
 COMMAND = "$ vllm serve"
 AS_OF, DEFAULT, FORMER = "2026", 0.92, 0.9  # vLLM's default for the utilisation, and what it was before
 SLOWEST = 99  # the percentile beside each median
+OPTIONS = ServerSettings._fields[:2]  # that the lines of the start follow from
 PLAIN = ServerSettings(DEFAULT, SERVED_MODEL.config.n_ctx)  # what holds if nothing is set
 WEIGHTS_LINE, MEMORY_LINE, SIZE_LINE = range(3)  # of a start
 MEMORY_PARTS = ("part1", "part2", "kv")  # of a GPU's memory, in order: weights, activations, rows
@@ -124,6 +127,17 @@ class View:
     def needs(self) -> list[float]:
         """What a text of the longest kind takes of a GPU with these settings, as a share."""
         return [one.needed / GPU.memory for one in self.tried]
+
+    @property
+    def rates(self) -> list[float]:
+        """Requests per second, phase by phase."""
+        return [rate for rate, _ in PHASES]
+
+    @property
+    def quiet(self) -> float:
+        """Seconds until the last line before somebody waits or is preempted, in the run with the least memory."""
+        calm = takewhile(lambda stop: not (stop.line.waiting or stop.line.preemptions), self.stops)
+        return max(stop.line.seconds for stop in calm)
 
     @property
     def times(self) -> float:

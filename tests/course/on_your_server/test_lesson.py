@@ -156,7 +156,10 @@ def test_the_page_says_what_was_run() -> None:
     )
     assert full.running > 10 * shown.start.texts and shown.start.texts < 3  # as the notice says
     assert full.usage == max(stop.line.usage for stop in shown.stops) and full.waiting
-    base, utilised, shorter, halved, both, two = shown.tried
+    calm = [stop.line for stop in shown.stops if stop.line.seconds <= shown.quiet]
+    assert len(calm) == 3 and not any(line.waiting or line.preemptions for line in calm)
+    assert f"Here {shown.rates[0]:.0f} requests per second come, for a while {shown.rates[1]:.0f}," in said["rates"]
+    base, *_, two = shown.tried
     assert [one.starts for one in shown.tried] == [False, False, True, False, True, True]
     assert two.left > 2 * base.left and two.tokens > 4 * base.tokens
     assert "far more than twice the room" in said["ways"]
