@@ -33,7 +33,7 @@ class ServerSettings(NamedTuple):
     """What the operator sets; the names are those of vLLM's options."""
 
     gpu_memory_utilization: float = 0.8
-    max_model_len: int = 8192
+    max_model_len: int = 16384
     kv_cache_dtype: str = "auto"
     tensor_parallel_size: int = 1
 
