@@ -15,7 +15,7 @@ from microgpt.viz import views
 from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
 from tests.support.figures import boxes_of
-from tests.support.pages import classes, drawn, find, numbers, numbers_of, said_on
+from tests.support.pages import classes, drawn, find, numbers, numbers_of, said_on, text
 
 OURS = page("attention")
 RUNS = [("names", "emm"), ("names", "zoe"), ("names", "a"), ("names", "bartholomew"), ("names-deep", "emma")]
@@ -127,13 +127,14 @@ def test_the_slack_is_no_larger_than_it_must_be() -> None:
 
 
 def test_the_formula_is_lit_where_the_choice_is(shown: View) -> None:
-    lit: dict[int, set[str]] = {}
-    for part in [e for e in tree_for(shown).iter() if "part" in classes(e)]:
+    tree, lit = tree_for(shown), dict[int, set[str]]()
+    for part in find(tree, "part"):
         first, last = (int(next(c[1:] for c in classes(part) if re.fullmatch(rf"{x}\d+", c))) for x in "bw")
         for case in range(first, last + 1):
-            lit.setdefault(case, set()).add(str(part.tag).rpartition("}")[2])
+            lit.setdefault(case, set()).add("".join(text(part).split()))
     assert set(lit) == set(shown.choices[0].values)
-    assert "mfrac" in lit[0] and "mtext" in lit[shown.softmax_at] and "mrow" in lit[shown.sum_at]
+    assert "".join(text(find(tree, "formula")[0]).split()) == "softmax(q·KTd)·V"  # the root is drawn
+    assert "q·KTd" in lit[0] and "softmax" in lit[shown.softmax_at] and "·V" in lit[shown.sum_at]
 
 
 def test_the_root_keeps_the_spread() -> None:
