@@ -11,10 +11,10 @@ from functools import cache
 from typing import NamedTuple
 
 from microgpt.course.on_your_server.start import (
+    BATCH_TEXTS,
     BLOCK_TOKENS,
     BUDGET,
     GPU,
-    PLACES,
     SERVED_MODEL,
     LineParts,
     ServerSettings,
@@ -129,7 +129,7 @@ class Service:
 
     def __init__(self, blocks: int) -> None:
         drawn = arrivals()
-        server = Watched(SERVED_MODEL, GPU, Scheduler(Policy(BUDGET, PLACES), GroupBlocks(blocks, BLOCK_TOKENS)))
+        server = Watched(SERVED_MODEL, GPU, Scheduler(Policy(BUDGET, BATCH_TEXTS), GroupBlocks(blocks, BLOCK_TOKENS)))
         for number, request in enumerate(drawn):
             server.advance(request.arrival)
             request.number, server.clock, server.times[request] = number, max(server.clock, request.arrival), []

@@ -14,7 +14,7 @@ from microgpt.serving.hardware import SIZE, Processor
 
 GIB = 2**30
 BLOCK_TOKENS = 16  # tokens, as vLLM has them unless told otherwise
-BUDGET, PLACES = 2048, 256  # tokens and texts of a pass, as vLLM has them on such a GPU
+BUDGET, BATCH_TEXTS = 2048, 256  # tokens and texts of a pass, as vLLM has them on such a GPU
 GATED = 3  # numbers that a gated MLP makes for each of its n_mlp: gate, up, and their product
 # the shape is that of Llama-3-8B; what is longer is the context that it was trained for
 SERVED_MODEL = replace(
