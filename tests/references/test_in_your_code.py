@@ -75,7 +75,7 @@ def test_turns_keep_all_that_they_can_and_leave_one_to_run(turns: Turns, kept: l
     """The listing prints whether each answer is that from scratch."""
     lines = play(turns)["printed"].splitlines()
     assert [int(line.split()[3]) for line in lines] == kept
-    assert all(line.endswith("as from scratch: True") for line in lines)
+    assert all(line.endswith("same: True") for line in lines)
 
 
 @pytest.mark.parametrize("turns", [((0, "The sun"), (2, "The cat")), ((0, ""), (2, "The cat"))])
@@ -90,7 +90,7 @@ def test_a_turn_that_goes_on_finds_all_rows_and_is_answered_as_our_model_answers
 def play(turns: Turns) -> dict[str, Any]:
     """The chat with these turns."""
     text = (FOLDER / "chat.py").read_text("utf-8")
-    return names_of("chat", (text[text.index("turns = (") : text.index("messages, held")], f"turns = {turns}\n"))
+    return names_of("chat", (text[text.index("turns = (") : text.index("messages, past")], f"turns = {turns}\n"))
 
 
 def test_a_length_that_is_made_a_variable_still_takes_more_graphs_than_a_static_one() -> None:

@@ -118,7 +118,7 @@ class View:
         self.more = {name: listing(name, model) for name in others()}  # listings of the prose, by their names
         self.versions = record()["versions"]
         self.padded = padding_runs(model)
-        self.turns = turns(model)
+        _, self.second, self.third, _ = turns(model)  # of the chat
         # compiled by torch.compile: with a cache that grows, and with a static one
         self.graphs = [int(line.split()[-1]) for line in prints(model)["static_cache"].splitlines()]
         # bytes written for such a text, if the cache is a new array at every step

@@ -13,7 +13,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.course import page
 from microgpt.course.in_your_code.growth import LARGE_MODEL, N_LONG
-from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, view
+from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, turns, view
 from microgpt.course.in_your_code.lines import LINES
 from microgpt.decode import probabilities, recompute
 from microgpt.model import forward
@@ -223,9 +223,9 @@ def test_the_page_says_what_was_run(shown: View) -> None:
     assert f"here {last.shape} at the end" in said_on(OURS)["shape"]
     assert "same loss: True" in RECORDED["printed"]["checkpointing"]
     assert "cache with checkpointing: None" in RECORDED["printed"]["checkpointing"]
-    turns = RECORDED["printed"]["chat"].splitlines()
-    assert len(turns) == 4 and all(turn.endswith("as from scratch: True") for turn in turns)
-    assert shown.turns[1].kept == shown.turns[1].held and shown.turns[3].fed == 1
+    assert all(line.endswith("same: True") for line in RECORDED["printed"]["chat"].splitlines())
+    begins, *_, again = turns(OURS.model)
+    assert begins.held == 0 and shown.second.kept == shown.second.held and again.fed == 1
     assert "all 12 cached rows serve it, and 4 ids go in" in said_on(OURS)["limits"]
     assert "14 of 18 rows serve it" in said_on(OURS)["limits"]
     assert "a DynamicCache takes 6 graphs, one per pass, and a StaticCache 2" in said_on(OURS)["static"]

@@ -30,9 +30,11 @@ turns = (  # messages that stay, and the user's next one
     (2, "The girl is"),  # in place of the last one
     (0, "The next day is bright"),  # the first one again
 )
-messages, held, past = [], [], None  # held: ids whose rows are cached
+messages, past = [], None
+held = []  # ids whose rows are cached
 for stay, content in turns:
-    messages = messages[:stay] + [{"role": "user", "content": content}]
+    asked = {"role": "user", "content": content}
+    messages = messages[:stay] + [asked]
     ids = chat.apply_chat_template(messages, return_dict=False)
     same, most = 0, min(len(held), len(ids) - 1)  # one id is left to run
     while same < most and held[same] == ids[same]:
@@ -44,4 +46,5 @@ for stay, content in turns:
     held = ids + said[:-1]  # the last one has not gone in
     text = chat.decode(said, skip_special_tokens=True)
     messages.append({"role": "assistant", "content": text})
-    print("->", text, "| as from scratch:", said == answer(ids)[0])
+    scratch, _ = answer(ids)
+    print("->", text, "| same:", said == scratch)
