@@ -90,9 +90,12 @@ LEARNED = r"""
 What does a greedy loop do? run the model, take the token with the largest logit, add it, and begin again
 What goes into the pass after the prompt? From then on feed the new id alone, and with it what the last pass gave back
 At which position does the new token stand? Its position is the length of the cache so far
+What ends a loop that draws? Two things end the loop: the end token, .* and a limit on new tokens
+Why does torch.compile want a static cache? A StaticCache hands out all its rows at every step, .* So no shape changes after the prompt
 Which axes has a layer's entry of past_key_values? \[batch, n_kv_head, length, head_dim\]
 Which of them grows? Only the third axis grows
 What of a cache can be kept for the next turn? kept as far as the ids of both are the same; the rest is cropped
+What of a cache serves a turn that goes on? all 12 cached rows serve it, and 4 ids go in
 Why is a batch padded on the left? on the left, because the next token is chosen from the last row
 What must be said of padding? which tokens are padding, by attention_mask, and at which position each real token stands, by position_ids
 Why do rotary positions forgive wrong position ids? a score depends on the distance of two tokens only, which padding does not change

@@ -51,6 +51,7 @@ Which row hears most from later steps? The first row is read by all: 0\.081 of g
 Whose gradients are wrong where rows are detached? the gradients of W_K, W_V would come out wrong
 Why is W_Q right with one layer? no later loss reaches an old q
 Can a cache be used after a step of training? A cache lives for one text and one set of weights
+What is made anew for each name? The cache is made anew for each name
 What does a forgotten reset do? The rows of the last text are still in the cache
 """
 
