@@ -45,10 +45,13 @@ class Tile(NamedTuple):
 class ColumnPieces(NamedTuple):
     """What comes to stand at a position."""
 
+    first: int  # the case in which the round begins that comes so far
     tiles: list[Tile]
     rows: list[tuple[Span, RowPair]]
     guessed: list[tuple[int, int, int, GuessCase]]  # the cases that draft and check it, its place among the guesses
-    opens: list[int]  # cases in which something falls through the floor here
+    waits: list[int]  # cases in which a guess waits here
+    shut: list[int]  # cases in which there is a floor for what stays
+    door: list[int]  # cases in which the door hangs here: one for all that falls, at the first of it
 
 
 def columns(words: Sequence[Sequence[str]], rounds: Sequence[Round], vocabulary: Sequence[str]) -> list[Column]:
@@ -86,7 +89,8 @@ def pieces(
     columns: Sequence[Column], rounds: Sequence[RoundShown], rows: Sequence[Sequence[RowPair]]
 ) -> list[ColumnPieces]:
     """A list a column. `rows` are, by round, those of all tokens and guesses so far."""
-    found, per, end = [], len(STAGES), len(STAGES) * len(rounds) - 1
+    found, per, end = list[ColumnPieces](), len(STAGES), len(STAGES) * len(rounds) - 1
+    hung = set[int]()
     for at, column in enumerate(columns):
 
         def span(first: int, last: int, at: int = at) -> Span:
@@ -104,7 +108,12 @@ def pieces(
             if 0 <= at - one.first < len(one.guesses)
         ]
         gone = {piece.last + 1 for piece in (*(tile.at for tile in tiles), *(span for span, _ in held))}
-        found.append(ColumnPieces(tiles, held, guessed, sorted(case for case in gone if case <= end)))
+        opens = {case for case in gone if case <= end}
+        first = tiles[0].at.first
+        waits = [case for draft, check, *_ in guessed for case in (draft, check)]
+        shut = [case for case in range(first, end + 1) if case not in opens and case not in waits]
+        found.append(ColumnPieces(first // per * per, tiles, held, guessed, waits, shut, sorted(opens - hung)))
+        hung |= opens
     return found
 
 

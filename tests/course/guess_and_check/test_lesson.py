@@ -25,6 +25,9 @@ def laws(words: list[str]) -> list[np.ndarray]:
     return [probabilities(recompute(m.params, m.config, ids), 1.0, 0) for m in MODELS]
 
 
+GUESSED = ("guess", "kept", "fallen", "unread")  # states of a guess until its rows stay or go
+
+
 def columns(tree: Element) -> list[Element]:
     return [column for column in find(tree, "col") if "names" not in classes(column)]
 
@@ -66,7 +69,7 @@ def test_each_stage_shows_what_stands(run: Run) -> None:
 
 def test_rows_come_with_the_pass_and_go_with_what_fell(run: Run) -> None:
     """Always one per token but the newest; in the pass one more per guess. They are those of a cache that runs the same
-    tokens, and the floor opens where tokens or rows fall, and nowhere else."""
+    tokens, and the floor opens where tokens or rows fall, and nowhere else; one door hangs at the first of these."""
     made, tree = run
     words, model = list(made.trace.about["text"]), MODELS[0]
     at, limit = len(words) - made.written, 0.0
@@ -89,12 +92,23 @@ def test_rows_come_with_the_pass_and_go_with_what_fell(run: Run) -> None:
             levels = [[heat(level) for level in np.rint(12 * row / limit).astype(int).tolist()] for row in rows]
             found = [[e.get("class") for e in find(one, "strip", kind)[0]] for (one,) in drawn_rows[:n]]
             assert found == levels, case
-        opens = [bool(find(column, "door", f"D{case}")) for column in columns(tree)]
-        assert opens == [
+        falls = [
             case % len(STAGES) == 2
             and any(there(c, k, case - 1) not in ([], there(c, k, case)) for k in ("tile", "pair"))
             for c in columns(tree)
         ]
+        ground, waits, door = (
+            [bool(find(c, kind, f"D{case}")) for c in columns(tree)] for kind in ("ground", "waits", "door")
+        )
+        first = falls.index(True) if any(falls) else -1
+        assert door == [i == first for i in range(len(door))]
+        assert waits == [
+            case % len(STAGES) < 2
+            and any(find(e, state, f"D{case}") for e in there(c, "tile", case) for state in GUESSED)
+            for c in columns(tree)
+        ]
+        for column, *kinds in zip(columns(tree), ground, waits, falls, strict=True):
+            assert sum(kinds) == 1 or not there(column, "tile", case)
 
 
 def rows_of(model: Model, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
