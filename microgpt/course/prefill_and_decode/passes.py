@@ -31,7 +31,9 @@ BALANCE = A100.ridge / PER_MAC  # multiply-adds that it does in the time in whic
 CHUNK = 256  # tokens, of a chunked prefill
 WIDEST = 4096  # tokens in a pass; how far the chart goes
 MORE_TOKENS = 11  # that are written after the longer prompt, as far as the picture of time goes
-TOKEN_WIDE = 12  # of the thousandths of the time on show
+TOKEN_WIDE = 12  # of the thousandths of the time on show,
+TOKEN_EARLY = 8  # and as many before its pass ends, so that it is whole where time is told in hundredths
+CACHE_MIDDLE, CACHE_HALF = 104, 14  # of the drawing: K fills upwards from its middle, V downwards
 N_BEAMS, BEAM_TOKENS = 4, 8  # continuations of one prompt, and the tokens of each
 TARGET, DRAFT, DRAFT_PROMPT, N_DRAFT = "names-deep", "names", "a", 3  # two models with one vocabulary
 
@@ -62,11 +64,13 @@ class Estimate:
 
 
 class Arrival(NamedTuple):
-    """How much time is over, as a share of what is on show, and how many new tokens each text has by then."""
+    """How much time is over, as a share of what is on show, and how many new tokens each text has by then, and rows
+    in its cache."""
 
     share: float
     milliseconds: float
     tokens: list[int]
+    rows: list[int]
 
 
 class TimedPass(NamedTuple):
@@ -80,7 +84,7 @@ class TimedPass(NamedTuple):
     @property
     def token(self) -> float:
         """Where the token stands that it brings, which is TOKEN_WIDE."""
-        return self.start + self.length - TOKEN_WIDE
+        return self.start + self.length - TOKEN_WIDE - TOKEN_EARLY
 
 
 class Times(NamedTuple):
@@ -95,6 +99,25 @@ class Times(NamedTuple):
     def prefill(self) -> float:
         """Its share of the time on show."""
         return self.passes[0].length / 1000
+
+    def rows(self, tokens: int) -> int:
+        """In the cache when so many new tokens have come; the last of them has no row yet."""
+        return self.prompt + tokens - 1 if tokens else 0
+
+    @property
+    def most(self) -> int:
+        """Rows at the end of what is on show."""
+        return self.rows(len(self.passes))
+
+    @property
+    def filled(self) -> list[tuple[str, list[tuple[float, float]]]]:
+        """How full the cache is as time goes, as shapes in the drawing: at `most` rows each is CACHE_HALF high."""
+        ends = [0.0, *(one.start + one.length for one in self.passes)]
+        shares = [self.rows(i) / self.most for i in range(len(ends))]
+        return [
+            (kind, [(x, CACHE_MIDDLE + high * y) for x, y in (*zip(ends, shares, strict=True), (ends[-1], 0.0))])
+            for kind, high in (("k", -CACHE_HALF), ("v", CACHE_HALF))
+        ]
 
 
 def times(name: str, short: int) -> list[Times]:
@@ -122,9 +145,10 @@ def arrivals(both: Sequence[Times]) -> list[Arrival]:
     first = both[0]
     ends = [0.0, *(one.start + one.length for one in first.passes)]
     scale = first.first / first.passes[0].length
+    came = [[sum(x.start + x.length <= end + 1e-6 for x in one.passes) for one in both] for end in ends]
     return [
-        Arrival(end / 1000, end * scale, [sum(x.start + x.length <= end + 1e-6 for x in one.passes) for one in both])
-        for end in ends
+        Arrival(end / 1000, end * scale, tokens, [one.rows(n) for one, n in zip(both, tokens, strict=True)])
+        for end, tokens in zip(ends, came, strict=True)
     ]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from microgpt.course import page
 from microgpt.course.prefill_and_decode.lesson import MAX_NEW
+from microgpt.course.prefill_and_decode.passes import TOKEN_WIDE
 from microgpt.decode import generate
 from microgpt.experiments import schedule
 from microgpt.viz.rendering.render import prose
@@ -39,10 +40,23 @@ def test_time_is_drawn_as_long_as_it_takes() -> None:
         ends = [float(rect.get("x", "")) + float(rect.get("width", "")) for rect in boxes]
         assert np.abs(np.subtract([float(rect.get("x", "")) for rect in boxes], [0, *ends[:-1]])).max() < 0.2
         assert 999 - widths[-1] <= ends[-1] <= 1000.2
+        tokens = [float(rect.get("x", "")) + TOKEN_WIDE for rect in find(drawing, "new")]
+        assert ((np.subtract(ends, tokens) > 5) & (np.subtract(ends, tokens) < 10)).all()  # whole before its pass ends
+        rows = [0, *(one.prompt + i for i in range(len(ends)))]
+        for kind, sign in (("k", -1), ("v", 1)):
+            (shape,) = find(drawing, kind)
+            *line, corner = [tuple(map(float, pair.split(","))) for pair in shape.get("points", "").split()]
+            assert np.abs(np.subtract([x for x, _ in line], [0, *ends])).max() < 0.2 and corner == (
+                line[-1][0],
+                line[0][1],
+            )
+            high = [sign * (y - line[0][1]) for _, y in line]
+            assert np.abs(np.array(high) / high[-1] - np.array(rows) / rows[-1]).max() < 0.01  # as many as are cached
     for i, said in enumerate(find(tree, "now")):
         over = long.first + (i - 1) * long.each if i else 0.0
         came = [1 + int((over - one.first) / one.each + 1e-9) if over >= one.first else 0 for one in (long, short)]
-        assert numbers(said)[1:] == came and abs(numbers(said)[0] - over) < 0.01
+        held = [one.prompt + n - 1 if n else 0 for one, n in zip((long, short), came, strict=True)]
+        assert numbers(said)[1:] == [came[0], held[0], came[1], held[1]] and abs(numbers(said)[0] - over) < 0.01
 
 
 def test_every_pass_on_the_timeline_is_one_of_the_run(shown: Run) -> None:
