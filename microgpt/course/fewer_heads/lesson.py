@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from microgpt.architectures.known import FIRST_PRESETS, PRESETS
+from microgpt.architectures.known import PRESETS
 from microgpt.config import param_shapes
 from microgpt.cost import PARTS, step_macs
 from microgpt.course.fewer_heads import training
@@ -65,6 +65,7 @@ class View:
         self.rows = [*ways[:-1], *short]  # the same, with short rows of all widths
         self.spaced = bool(model.tokenizer.joiner)  # tokens are words
         self.fewest = ways[len(counts) - 1]
+        self.most_row = 2 * config.n_head * config.head_dim  # numbers of a row where every head has its own
         # K and V are wider than what they are computed from
         self.free = config.n_embd < 2 * config.n_kv_head * config.head_dim
         # multiply-adds of the last step's scores, in every way
@@ -77,7 +78,7 @@ class View:
         self.shapes = {n: {name: found[f"layer0.{name}"] for name in MATRICES} for n, found in shapes.items()}
         self.smol = variants[published]  # as published
         self.misread = c.n_embd // c.n_kv_head
-        self.known = [PRESETS[name] for name in FIRST_PRESETS]
+        self.known = list(PRESETS.values())
         self.deepseek = latent
         self.quotient = latent.config.n_embd // latent.config.n_head  # what its head_dim would be by that
         self.pair = 2 * latent.config.head_dim  # numbers of one key head and one value head
