@@ -62,9 +62,13 @@ def unmarked(source: str) -> set[str]:
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_templates_hold_no_text_outside_the_catalogue(path: Path) -> None:
     """What reaches a page or a figure some other way is found in tests/viz/test_untranslated.py."""
-    signs = "‹ › ▶ ▶▶ ❚❚ ✕ ← → ↑ ≤ ≠ ✓ ✗ ■ ? … % −∞"
+    signs = "‹ › ▶ ▶▶ ❚❚ ✕ ← → ↑ ↓ ≤ ≠ ✓ ✗ ■ ? … % −∞"
     allowed = {*f"SVG exp(s PNG B K V T d e s q k v x S Q W F {signs}".split(), "K ", "V "}
-    examples = {"https://example.org/course/", "temperature=…&amp;seed=…"}  # of what a field is for
+    examples = {
+        "https://example.org/course/",
+        "temperature=…&amp;seed=…",
+        "q · Kᵀ / √d) · V",
+    }  # of what a field is for, and a formula
     assert unmarked(path.read_text("utf-8")) - allowed - examples == set()
 
 

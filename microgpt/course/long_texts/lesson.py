@@ -107,7 +107,7 @@ class View:
         self.trace, self.n = recording.trace, len(ids)
         self.models = [columns_of(i, one, wide) for i, one in enumerate(known)]
         self.lengths = [(tokens, name_of(tokens)) for tokens in TEXT_LENGTHS]
-        self.run = windowed.run(model, ids, [show(token) for token in model.tokenizer.vocabulary])
+        self.run = windowed.run_windowed(model, ids, [show(token) for token in model.tokenizer.vocabulary])
         self.choices = (
             Choice("length", range(len(TEXT_LENGTHS)), SHOWN),
             Choice("model", range(len(known)), 0),

@@ -18,7 +18,7 @@ from microgpt.course.on_your_server.service import (
     Service,
     service,
 )
-from microgpt.course.on_your_server.start import GPU, SERVED_MODEL, ServerSettings, Start
+from microgpt.course.on_your_server.start import SERVED_MODEL, SERVER_GPU, ServerSettings, Start
 from microgpt.errors import N_
 from microgpt.serving.hardware import HALF_SPEED, LINKS, lower_bound, prefilling
 from microgpt.trace import Trace
@@ -50,7 +50,11 @@ BASE, UTILISED, SHORTER, HALVED, BOTH, TWO = range(len(TRIED))
 OLDER_ERROR = "The model's max seq len is larger than the maximum number of tokens that can be stored in KV cache"
 HALF_ROWS = "--kv-cache-dtype fp8"
 MOVED_TOKENS = 8192  # tokens whose rows are moved, or computed again
-TIERS = {"gpu": GPU.bandwidth, "host": LINKS["pcie"] / 2, "disk": LINKS["disk"]}  # bytes per second; PCIe 4, half of 5
+TIERS = {
+    "gpu": SERVER_GPU.bandwidth,
+    "host": LINKS["pcie"] / 2,
+    "disk": LINKS["disk"],
+}  # bytes per second; PCIe 4, half of 5
 NETWORK = round(8 * LINKS["network"] / BYTES_OF_GB)  # gigabits per second
 MONTH = "2026-11"
 SELLERS = (  # of a beginning that is kept: who sells it, how long it stays, from how many tokens on, in which steps
@@ -126,7 +130,7 @@ class View:
     @property
     def needs(self) -> list[float]:
         """What a text of the longest kind takes of a GPU with these settings, as a share."""
-        return [one.needed / GPU.memory for one in self.tried]
+        return [one.needed / SERVER_GPU.memory for one in self.tried]
 
     @property
     def rates(self) -> list[float]:
@@ -185,7 +189,12 @@ def run(settings: ServerSettings) -> Run:
 
 
 def recompute_rate() -> float:
-    return MOVED_TOKENS * HALF_SPEED * GPU.operations / lower_bound(SERVED_MODEL, prefilling(MOVED_TOKENS)).operations
+    return (
+        MOVED_TOKENS
+        * HALF_SPEED
+        * SERVER_GPU.operations
+        / lower_bound(SERVED_MODEL, prefilling(MOVED_TOKENS)).operations
+    )
 
 
 def tiers() -> list[Tier]:

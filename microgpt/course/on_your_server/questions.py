@@ -13,7 +13,11 @@ CACHE_TOKENS, TEXT_TOKENS, BLOCK_TOKENS = (
     16_000,
     16,
 )  # tokens that a cache holds, of the longest text, of a block
-MEMORY_GB, WEIGHT_GB, SHARES = 100, 40, (0.5, 0.9)  # GB of a GPU, of the weights; two settings of the utilisation
+MEMORY_GB, WEIGHT_GB, SHARES = (
+    100,
+    40,
+    (0.5, 0.9),
+)  # GB of a GPU, of the weights; two settings of the utilisation
 OTHER_GPU = (48, 0.9, 16, 1)  # GB of another GPU, the utilisation, GB of its weights and of what else it needs
 PER_TOKEN, ALLOWED = 131_072, 32_768  # bytes of a token, and the longest text
 ARRIVALS, STAY, HELD = 8, 5, 1000  # requests per second, seconds that each stays, tokens that each holds on average

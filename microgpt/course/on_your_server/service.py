@@ -14,8 +14,8 @@ from microgpt.course.on_your_server.start import (
     BATCH_TEXTS,
     BLOCK_TOKENS,
     BUDGET,
-    GPU,
     SERVED_MODEL,
+    SERVER_GPU,
     LineParts,
     ServerSettings,
     Start,
@@ -129,7 +129,9 @@ class Service:
 
     def __init__(self, blocks: int) -> None:
         drawn = arrivals()
-        server = Watched(SERVED_MODEL, GPU, Scheduler(Policy(BUDGET, BATCH_TEXTS), GroupBlocks(blocks, BLOCK_TOKENS)))
+        server = Watched(
+            SERVED_MODEL, SERVER_GPU, Scheduler(Policy(BUDGET, BATCH_TEXTS), GroupBlocks(blocks, BLOCK_TOKENS))
+        )
         for number, request in enumerate(drawn):
             server.advance(request.arrival)
             request.number, server.clock, server.times[request] = number, max(server.clock, request.arrival), []

@@ -110,7 +110,7 @@ class Times(NamedTuple):
         return self.rows(len(self.passes))
 
     @property
-    def filled(self) -> list[tuple[str, list[tuple[float, float]]]]:
+    def polygons(self) -> list[tuple[str, list[tuple[float, float]]]]:
         """How full the cache is as time goes, as shapes in the drawing: at `most` rows each is CACHE_HALF high."""
         ends = [0.0, *(one.start + one.length for one in self.passes)]
         shares = [self.rows(i) / self.most for i in range(len(ends))]

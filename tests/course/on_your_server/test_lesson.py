@@ -9,7 +9,7 @@ from microgpt.architectures import parameters
 from microgpt.course.on_your_server import service as at_work
 from microgpt.course.on_your_server.lesson import TRIED, UTILISATIONS
 from microgpt.course.on_your_server.service import EVERY, LIMITS, Service, service
-from microgpt.course.on_your_server.start import GPU, SERVED_MODEL, ServerSettings, Start
+from microgpt.course.on_your_server.start import SERVED_MODEL, SERVER_GPU, ServerSettings, Start
 from microgpt.serving.hardware import Load, lower_bound
 from microgpt.serving.scheduler import Policy, Request, Scheduler
 from microgpt.serving.simulate import GroupBlocks
@@ -82,7 +82,7 @@ class Run:
             )
             for request, _, _ in parts:
                 self.begun.setdefault(self.key(request), self.clock)
-            seconds = lower_bound(SERVED_MODEL, load).seconds(GPU)
+            seconds = lower_bound(SERVED_MODEL, load).seconds(SERVER_GPU)
             self.clock += seconds
             self.area += running * seconds
             self.most = max(self.most, running)
