@@ -19,6 +19,8 @@ from microgpt.course.in_your_code.lines import LINES, code_of, pass_lines
 from microgpt.course.in_your_code.questions import asks
 from microgpt.errors import N_
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import Strip, scale_for
+from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import Table
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -112,6 +114,7 @@ class View:
         self.passes = made
         self.code = code_of([line.text for line in self.listings[names.index(FIRST_LISTING)].lines])
         self.done = [pass_lines(trace, config, len(one.tokens), one.length) for one in made]  # by those lines
+        self.kept = [kept_rows(Picture(trace), layer, made[-1].length) for layer in range(config.n_layer)]
         self.tokens = tokens[: made[-1].length + 1]  # that go into some pass, and the one that is chosen last
         # the pass in which each goes in; the last one's would be the next
         self.entered = [*(i for i, one in enumerate(made) for _ in one.tokens), len(made)][: len(self.tokens)]
@@ -179,6 +182,16 @@ def passes(config: Config, tokens: list[str], n_prompt: int) -> list[LoopRow]:
         chosen, shape = tokens[end] if end < len(tokens) else "", [1, config.n_kv_head, end, config.head_dim]
         found.append(LoopRow(tokens[start:end], start, end, chosen, f"{shape}"))
         start = end
+    return found
+
+
+def kept_rows(picture: Picture, layer: int, n: int) -> list[tuple[str, list[list[Strip]]]]:
+    """K and V of a layer: by head the row of each of the first n positions. Each of the two has a scale of its own."""
+    found = []
+    for kind in ("k", "v"):
+        rows = [picture.value(kind, i, layer).reshape(-1, picture.config.head_dim) for i in range(n)]
+        scale = scale_for(*rows)
+        found.append((kind, [[scale.strip(row[head]) for row in rows] for head in range(len(rows[0]))]))
     return found
 
 

@@ -159,6 +159,26 @@ def test_the_picture_is_that_of_the_listings(shown: View) -> None:
         assert [row[1:] for row in table.rows] == [(f"{[1, *rows.shape]}", rows.size) for rows in kept]
 
 
+def test_each_row_that_is_kept_is_drawn_number_by_number(shown: View) -> None:
+    model = shipped(shown.model)
+    ids = model.tokenizer.encode(" ".join(shown.tokens[1:]))[: shown.passes[-1].length]
+    cache = KVCache(model.config)
+    forward(model.params, model.config, ids, cache)
+    drawn = [
+        [[[cell.value for cell in row.cells] for row in head] for head in heads]
+        for both in shown.kept
+        for _, heads in both
+    ]
+    read = [part for layer in range(model.config.n_layer) for part in (cache[layer].keys, cache[layer].values)]
+    assert np.allclose(drawn, read, rtol=0, atol=1e-12)
+    lines = [e for e in find(tree_of(OURS), "rows")[0] if find(e, "strip")]
+    assert len(lines) == 2 * model.config.n_layer * model.config.n_kv_head
+    for line in lines:
+        assert [len(find(one, "strip")) for one in find(line, "kept")] == [1] * len(ids) + [0] * (
+            len(shown.entered) - len(ids)
+        )
+
+
 def kept_by(cache: KVCache) -> np.ndarray:
     """Keys and values of all layers, [layers, 2, n_kv_head, n, head_dim]."""
     layers = range(shipped("stories").config.n_layer)
