@@ -18,7 +18,7 @@ from microgpt.course.on_your_server.service import (
     Service,
     service,
 )
-from microgpt.course.on_your_server.start import SERVED_MODEL, SERVER_GPU, ServerSettings, Start
+from microgpt.course.on_your_server.start import SERVED_MODEL, SMALL_GPU, ServerSettings, Start
 from microgpt.errors import N_
 from microgpt.serving.hardware import HALF_SPEED, LINKS, lower_bound, prefilling
 from microgpt.trace import Trace
@@ -51,7 +51,7 @@ OLDER_ERROR = "The model's max seq len is larger than the maximum number of toke
 HALF_ROWS = "--kv-cache-dtype fp8"
 MOVED_TOKENS = 8192  # tokens whose rows are moved, or computed again
 TIERS = {
-    "gpu": SERVER_GPU.bandwidth,
+    "gpu": SMALL_GPU.bandwidth,
     "host": LINKS["pcie"] / 2,
     "disk": LINKS["disk"],
 }  # bytes per second; PCIe 4, half of 5
@@ -112,7 +112,7 @@ class View:
         self.lens = list(accumulate(first.shares))[1:]  # where rows begin and end in the memory of the GPU
         self.marks = [n / first.texts for n in range(1, int(first.texts) + 1)]  # where texts of the longest kind end
         self.tried = [Start(one) for one in TRIED]
-        self.runs = [run(first.settings._replace(gpu_memory_utilization=share)) for share in UTILISATIONS]
+        self.runs = [run_with(first.settings._replace(gpu_memory_utilization=share)) for share in UTILISATIONS]
         self.limits = list(map(time_of, LIMITS))
         self.tiers = tiers()
         self.asks = asks()
@@ -130,7 +130,7 @@ class View:
     @property
     def needs(self) -> list[float]:
         """What a text of the longest kind takes of a GPU with these settings, as a share."""
-        return [one.needed / SERVER_GPU.memory for one in self.tried]
+        return [one.needed / SMALL_GPU.memory for one in self.tried]
 
     @property
     def rates(self) -> list[float]:
@@ -182,7 +182,7 @@ class View:
 view = View
 
 
-def run(settings: ServerSettings) -> Run:
+def run_with(settings: ServerSettings) -> Run:
     served = service(settings)
     first, each = (list(map(time_of, times)) for times in (served.first, served.each))
     return Run(Start(settings), served, first, each)
@@ -192,7 +192,7 @@ def recompute_rate() -> float:
     return (
         MOVED_TOKENS
         * HALF_SPEED
-        * SERVER_GPU.operations
+        * SMALL_GPU.operations
         / lower_bound(SERVED_MODEL, prefilling(MOVED_TOKENS)).operations
     )
 

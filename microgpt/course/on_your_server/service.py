@@ -15,7 +15,7 @@ from microgpt.course.on_your_server.start import (
     BLOCK_TOKENS,
     BUDGET,
     SERVED_MODEL,
-    SERVER_GPU,
+    SMALL_GPU,
     LineParts,
     ServerSettings,
     Start,
@@ -130,7 +130,7 @@ class Service:
     def __init__(self, blocks: int) -> None:
         drawn = arrivals()
         server = Watched(
-            SERVED_MODEL, SERVER_GPU, Scheduler(Policy(BUDGET, BATCH_TEXTS), GroupBlocks(blocks, BLOCK_TOKENS))
+            SERVED_MODEL, SMALL_GPU, Scheduler(Policy(BUDGET, BATCH_TEXTS), GroupBlocks(blocks, BLOCK_TOKENS))
         )
         for number, request in enumerate(drawn):
             server.advance(request.arrival)

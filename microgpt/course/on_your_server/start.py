@@ -23,7 +23,7 @@ SERVED_MODEL = replace(
     source="huggingface.co/meta-llama/Llama-3.1-8B config.json",
     config=replace(PRESETS["Llama-3-8B"].config, n_ctx=131072),
 )
-SERVER_GPU = Processor("A10", 125e12, 600e9, 24 * 10**9, "NVIDIA A10 data sheet")
+SMALL_GPU = Processor("A10", 125e12, 600e9, 24 * 10**9, "NVIDIA A10 data sheet")
 DTYPES = {"auto": SIZE, "fp8": 1}  # --kv-cache-dtype -> bytes per number
 ADVICE = "Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine."
 LineParts: TypeAlias = list[tuple[str, str]]  # of a line: words, and the figure after them
@@ -49,7 +49,7 @@ class Start:
     def __init__(self, settings: ServerSettings) -> None:
         gpus, longest = settings.tensor_parallel_size, settings.max_model_len
         self.settings = settings
-        self.budget = round(settings.gpu_memory_utilization * SERVER_GPU.memory)  # that the server may have
+        self.budget = round(settings.gpu_memory_utilization * SMALL_GPU.memory)  # that the server may have
         self.weights = SERVED_MODEL.weight_bytes() // gpus
         self.activations = SIZE * GATED * SERVED_MODEL.config.n_mlp * BUDGET // gpus  # of the largest pass, in one MLP
         self.left = self.budget - self.weights - self.activations  # for K and V
@@ -62,7 +62,7 @@ class Start:
     @property
     def shares(self) -> tuple[float, float, float]:
         """Of the memory of a GPU: weights, activations and what is left for rows."""
-        return self.weights / SERVER_GPU.memory, self.activations / SERVER_GPU.memory, self.left / SERVER_GPU.memory
+        return self.weights / SMALL_GPU.memory, self.activations / SMALL_GPU.memory, self.left / SMALL_GPU.memory
 
     @property
     def starts(self) -> bool:

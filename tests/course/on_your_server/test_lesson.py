@@ -9,7 +9,7 @@ from microgpt.architectures import parameters
 from microgpt.course.on_your_server import service as at_work
 from microgpt.course.on_your_server.lesson import TRIED, UTILISATIONS
 from microgpt.course.on_your_server.service import EVERY, LIMITS, Service, service
-from microgpt.course.on_your_server.start import SERVED_MODEL, SERVER_GPU, ServerSettings, Start
+from microgpt.course.on_your_server.start import SERVED_MODEL, SMALL_GPU, ServerSettings, Start
 from microgpt.serving.hardware import Load, lower_bound
 from microgpt.serving.scheduler import Policy, Request, Scheduler
 from microgpt.serving.simulate import GroupBlocks
@@ -82,7 +82,7 @@ class Run:
             )
             for request, _, _ in parts:
                 self.begun.setdefault(self.key(request), self.clock)
-            seconds = lower_bound(SERVED_MODEL, load).seconds(SERVER_GPU)
+            seconds = lower_bound(SERVED_MODEL, load).seconds(SMALL_GPU)
             self.clock += seconds
             self.area += running * seconds
             self.most = max(self.most, running)
@@ -128,6 +128,13 @@ def test_the_lines_of_the_service_add_up() -> None:
         told += line.generation * (line.seconds - since)
         since = line.seconds
         assert 0 <= line.hit_rate < 256 / 257 and 0 < line.used <= line.blocks
+        form = (
+            "Engine 000: Avg prompt throughput: %.1f tokens/s, Avg generation throughput: %.1f tokens/s, "
+            "Running: %d reqs, Waiting: %d reqs, %sGPU KV cache usage: %.1f%%, Prefix cache hit rate: %.1f%%"
+        )  # vLLM's, in loggers.py
+        lost = f"Preemptions: {line.preemptions}, " if line.preemptions else ""
+        counts = (line.prompt, line.generation, line.running, line.waiting, lost, 100 * line.usage, 100 * line.hit_rate)
+        assert "".join(map("".join, line.parts)) == form % counts
         assert line.rows <= 16 * (line.used + line.running * 256 // 16)
     left = sum(request.answer for request in asked) - told
     assert -1e-6 <= left < 300
