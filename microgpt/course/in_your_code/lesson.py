@@ -114,7 +114,7 @@ class View:
         self.passes = made
         self.code = code_of([line.text for line in self.listings[names.index(FIRST_LISTING)].lines])
         self.done = [pass_lines(trace, config, len(one.tokens), one.length) for one in made]  # by those lines
-        self.kept = [kept_rows(Picture(trace), layer, made[-1].length) for layer in range(config.n_layer)]
+        self.kept = [rows_of_cache(Picture(trace), layer, made[-1].length) for layer in range(config.n_layer)]
         self.tokens = tokens[: made[-1].length + 1]  # that go into some pass, and the one that is chosen last
         # the pass in which each goes in; the last one's would be the next
         self.entered = [*(i for i, one in enumerate(made) for _ in one.tokens), len(made)][: len(self.tokens)]
@@ -185,7 +185,7 @@ def passes(config: Config, tokens: list[str], n_prompt: int) -> list[LoopRow]:
     return found
 
 
-def kept_rows(picture: Picture, layer: int, n: int) -> list[tuple[str, list[list[Strip]]]]:
+def rows_of_cache(picture: Picture, layer: int, n: int) -> list[tuple[str, list[list[Strip]]]]:
     """K and V of a layer: by head the row of each of the first n positions. Each of the two has a scale of its own."""
     found = []
     for kind in ("k", "v"):

@@ -21,7 +21,7 @@ class Terms(NamedTuple):
     most_least: int
 
 
-TERMS = Terms("Anthropic", "2026-11", 1.25, 5, 2.0, 0.1, 1024, 4096)
+TERMS = Terms("Anthropic", "2026-11", 1.25, 5, 2.0, 0.1, 512, 4096)
 UNASKED = ("OpenAI", 1024)  # at the same time: asks nothing for what it keeps, from so many tokens on
 
 

@@ -64,7 +64,7 @@ What do several answers to one prompt save? would need 4,800 rows unshared; with
 What do beams share? needs 15 rows instead of 28, in 6 blocks of 4 instead of 8
 Does every engine copy on write? vLLM V1 \(as of 2026\) shares full blocks only
 Why must a beginning match to the token? In the first layer they differ by 0\.0.* they differ by up to 0\.97, because each token has read the changed one
-What is a cached token on a bill? A beginning of fewer than 1,024 tokens does not count, with some models of fewer than 4,096
+What is a cached token on a bill? A beginning of fewer than 512 tokens does not count, with some models of fewer than 4,096
 How long is it kept? until 5 minutes after its last use, 2 times for an hour
 What is a cached token? one that was sent again and found, so that its rows did not have to be computed\. No answer is stored
 What does a chat run? 6 turns send 10,050 tokens and run 1,305
