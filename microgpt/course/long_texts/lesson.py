@@ -110,7 +110,7 @@ class View:
         self.run = windowed.run_windowed(model, ids, [show(token) for token in model.tokenizer.vocabulary])
         self.choices = (
             Choice("length", range(len(TEXT_LENGTHS)), SHOWN),
-            Choice("model", range(len(known)), 0),
+            Choice("known", range(len(known)), 0),
             Choice("step", range(len(ids)), len(ids) - 1, in_figure=False),
         )
         self.model, self.shown = model.name, TEXT_LENGTHS[SHOWN]
