@@ -11,7 +11,7 @@ from microgpt.course.long_texts.questions import asks
 from microgpt.course.long_texts.shapes import (
     CTX_3N,
     GEMMA_3N,
-    GPU,
+    H100,
     INDEX_BYTES,
     KEPT_3N,
     LONGEST_TEXT,
@@ -30,9 +30,9 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.viz.text.sources import SOURCES
 
-__all__ = ["GPU", "INDEX_BYTES", "LONGEST_TEXT", "TOP_K", "YOCO_WINDOW"]  # what the templates read
+__all__ = ["H100", "INDEX_BYTES", "LONGEST_TEXT", "TOP_K", "YOCO_WINDOW"]  # what the templates read
 
-TERABYTES = GPU.bandwidth / 10**12  # per second
+TERABYTES = H100.bandwidth / 10**12  # per second
 SHOWN = TEXT_LENGTHS.index(131_072)  # the length on show
 IN_TABLE = (8192, 32_768, 131_072, 1_048_576)
 LEAST_CTX = 32_768  # of the models in the table
@@ -107,7 +107,7 @@ class View:
         self.trace, self.n = recording.trace, len(ids)
         self.models = [columns_of(i, one, wide) for i, one in enumerate(known)]
         self.lengths = [(tokens, name_of(tokens)) for tokens in TEXT_LENGTHS]
-        self.run = windowed.run_windowed(model, ids, [show(token) for token in model.tokenizer.vocabulary])
+        self.run = windowed.run_both(model, ids, [show(token) for token in model.tokenizer.vocabulary])
         self.choices = (
             Choice("length", range(len(TEXT_LENGTHS)), SHOWN),
             Choice("known", range(len(known)), 0),

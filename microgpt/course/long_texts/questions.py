@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace as Numbers
 
 from microgpt.architectures.known import PRESETS
-from microgpt.course.long_texts.shapes import GPU
+from microgpt.course.long_texts.shapes import H100
 from microgpt.errors import N_
 from microgpt.serving.hardware import SIZE
 from microgpt.viz.text.answers import answers
@@ -66,13 +66,13 @@ def two_kinds() -> Numbers:
 
 def thinking() -> Numbers:
     """A turn with thinking, and what of it the next one can use."""
-    model, bandwidth = PRESETS[PLANNED], GPU.bandwidth
+    model, bandwidth = PRESETS[PLANNED], H100.bandwidth
     weights, row = model.weight_bytes_read(), model.bytes_per_token()
     mean = GIVEN + THOUGHT // 2
     step = round(1000 * (weights + mean * row) / bandwidth, 2)
     return Numbers(
         name=PLANNED,
-        gpu=GPU.name,
+        gpu=H100.name,
         speed=bandwidth / 10**12,
         weights=weights,
         row=row,

@@ -11,7 +11,7 @@ from microgpt.architectures import Architecture, parameters
 from microgpt.architectures.known import PRESETS, alternate
 from microgpt.serving.hardware import PROCESSORS, SIZE
 
-GPU = PROCESSORS["H100"]
+H100 = PROCESSORS["H100"]
 TEXT_LENGTHS = tuple(8192 << i for i in range(8))  # tokens: 8k to 1M
 LONGEST_TEXT = TEXT_LENGTHS[-1]
 BASE, PAIRS = "Llama-3.1-8B", 2  # the model whose neighbouring layers may share their rows, so many each
@@ -65,12 +65,12 @@ class Shape(NamedTuple):
 
     def milliseconds(self, tokens: int) -> float:
         """A step takes at least as long as reading does."""
-        return 1000 * (self.weights + self.read(tokens)) / GPU.bandwidth
+        return 1000 * (self.weights + self.read(tokens)) / H100.bandwidth
 
     @property
     def room(self) -> int:
         """Bytes beside the weights on one GPU; below 0 where not even these fit."""
-        return GPU.memory - self.model.weight_bytes(SIZE)
+        return H100.memory - self.model.weight_bytes(SIZE)
 
     @property
     def most(self) -> int:

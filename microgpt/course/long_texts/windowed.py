@@ -38,7 +38,7 @@ class Windowed(NamedTuple):
     off: float  # of the logits, from a mask over all rows, at most
 
 
-def run_windowed(model: Model, ids: Sequence[int], words: Sequence[str]) -> Windowed:
+def run_both(model: Model, ids: Sequence[int], words: Sequence[str]) -> Windowed:
     """Token by token, with rings; and beside it with all rows under a mask."""
     config = replace(model.config, window=ROWS_SEEN, window_from=model.config.n_layer // 2)
     ring, plain, trace, off, moments = RingCache(config), KVCache(config), Trace({}), 0.0, []
