@@ -33,12 +33,13 @@ CODE = {"code", "pre", "script", "style", "textarea"}
 SAID = ("aria-label", "alt", "placeholder", "title")  # attributes that are read aloud or shown
 # what has one name in all languages
 FAMILIES = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
-OTHERS = (HEARD, "SmolLM2-135M-Instruct", "Hugging Face")
+OTHERS = ("Gemma", "Qwen3", HEARD, "SmolLM2-135M-Instruct", "Hugging Face")
 NAMES = sorted([*PRESETS, *TRAINED, *language.LANGUAGES.values(), *FAMILIES, *OTHERS], key=len)
 UNITS = r"[kMGT]B|GiB|BF16|b?float\d+"
 SHORT = "exp|GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG|SnapKV"
 PARTS = "wte|wpe|wq|wk|wv|wo|fc1|fc2|lm_head"  # of a model, as model.py calls them
 PLACES = r"https?://\S+|huggingface\.co/\S+|[\w/-]+\.html|config\.json|temperature=…&seed=…"
+PLACES += r"|--[a-z][a-z-]+( fp8)?|GPU KV cache size: [\d,]+ tokens"  # options of a command, a line of its log
 GIVEN = "format|pt"  # what the makers of a file have written into it, on the page that looks inside
 SAME = re.compile("|".join([PLACES, *map(re.escape, reversed(NAMES)), *(rf"\b({x})\b" for x in (UNITS, SHORT, PARTS))]))
 
