@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
@@ -18,13 +20,12 @@ BASE, PAIRS = "Llama-3.1-8B", 2  # the model whose neighbouring layers may share
 GEMMA_3N = alternate(35, 5, 512)  # windows of Gemma 3n E4B,
 KEPT_3N, ROW_3N, CTX_3N = 20, 2 * 2 * 256, 32768  # of whose layers the first so many keep rows; a row, and its context
 YOCO_WINDOW = 1024
-TOP_K, INDEX_BYTES = (
-    2048,
-    128 + 4,
-)  # DeepSeek-V3.2: rows that a token reads; a key of the indexer, 8 bits, and its scale
+# of DeepSeek-V3.2: rows that a token reads; a key of the indexer, in 8 bits, and its scale
+TOP_K, INDEX_BYTES = 2048, 128 + 4
 
 
-class Shape(NamedTuple):
+@dataclass(frozen=True)
+class Shape:
     """A model; of its layers, those in `readers` keep no rows and read those of the layer before."""
 
     model: Architecture
@@ -48,7 +49,7 @@ class Shape(NamedTuple):
     def near(self) -> int:
         return len(self.windows) - self.full
 
-    @property
+    @cached_property
     def weights(self) -> int:
         """Bytes that a step reads of them. A layer that keeps no rows has no matrices to make them."""
         shapes = parameters(self.model)

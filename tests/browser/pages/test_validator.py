@@ -39,7 +39,8 @@ FALSE_ALARMS = [
     # lengths of a container (cqw), of which it does not know that they are lengths: css-conditional-5, 7
     r"CSS: “(--\w+|opacity|scale|left|height|translate)”: Invalid type: “.*var\(--\w+\).*”\.",
     r"CSS: “(--\w+|width)”: Unknown dimension\.",
-    r"CSS: “(--\w+|translate|width|max-width|left|right|top|font|font-size|transition)”: "
+    r"CSS: “transform”: “min\(var\(--\w+\), var\(--\w+\)\)” is not a “transform” value\.",
+    r"CSS: “(--\w+|translate|width|max-width|margin|margin-left|left|right|top|font|font-size|transition)”: "
     r"(The types are incompatible|Parse Error|One operand must be a number)\.",
 ]
 
