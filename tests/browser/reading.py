@@ -32,7 +32,8 @@ SETTLED = """document.getAnimations().filter((one) => one.effect.getComputedTimi
 # the last and the first case of each choice that is on show, chosen one after another: the choices that do not show the
 # chosen panel alone then
 CHOSEN = """(() => {
-  const seen = (e) => e.getClientRects().length, all = [...document.querySelectorAll(".cases")];
+  const shown = (e) => e.checkVisibility({ visibilityProperty: true }), all = [...document.querySelectorAll(".cases")];
+  const seen = (e) => getComputedStyle(e).display === "contents" ? shown(e.parentElement) : shown(e);
   const fails = (cases) => {
     const panels = [...cases.querySelectorAll(":scope > .panels > .C")].filter(seen);
     const { value } = cases.querySelector(":scope > .pick :checked");
